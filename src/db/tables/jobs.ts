@@ -7,7 +7,7 @@ import type {
   UnitKey,
   UnitSources,
 } from '../../document/refresh/types.ts';
-import type { JobContext, Neighbours, Placeholders } from '../../document/translation/context.ts';
+import type { InVersion, JobContext, Neighbours, Placeholders } from '../../document/translation/context.ts';
 import type { FoundDefect, Outcome, StoredReport } from '../../document/translation/report.ts';
 import type { SegmentKind } from '../../document/translation/segments.ts';
 import type { Snapshot } from '../../document/translation/source.ts';
@@ -156,6 +156,8 @@ export interface JobTables {
     /** Its key in the memory. */
     text_key: string;
     made_by: string;
+    /** What the version has in its place, for the engine; null for none. */
+    in_version: NullableJson<InVersion>;
     /** Null until it was sent. */
     outcome: Nullable<Outcome>;
     /** What was repaired, or is wrong with it. */

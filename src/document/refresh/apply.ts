@@ -2,7 +2,6 @@
 import { MAX_BLOCKS } from '../format/schema.ts';
 import { reassemble, type TranslatedArticle } from '../translation/reassemble.ts';
 import { leftFields } from '../translation/segments.ts';
-import type { Snapshot } from '../translation/source.ts';
 import { noteEdits } from './past.ts';
 import type {
   Proposal,
@@ -17,6 +16,7 @@ import type {
 } from './types.ts';
 import {
   blockKey,
+  eachUnit,
   fieldsOf,
   fieldUnits,
   idOf,
@@ -48,7 +48,7 @@ export function applyRefresh(
     plan.assetIds.map(([sourceId, id]) => [imageKey(sourceId), id]),
   );
   const { values, overlong } = targetValues(plan, input, now);
-  const sources = sourceValues(plan.partial);
+  const sources = new Map([...eachUnit(plan.partial)].map(([key, value]) => [key, value]));
   const left = leftFields(input.translations).union(overlong);
   const placeOf = placesIn(plan.partial);
   const hero = current.assets.find(({ role }) => role === 'hero')?.id;
@@ -151,14 +151,6 @@ function targetValues(
     });
   }
   return { values, overlong: made.overlong };
-}
-
-/** The units of the source that are translated. */
-function sourceValues(partial: Snapshot): Map<UnitKey, UnitValue> {
-  const values = new Map<UnitKey, UnitValue>(fieldUnits(partial));
-  for (const block of partial.document.blocks) values.set(blockKey(block.id), { type: 'block', block });
-  for (const image of partial.assets) values.set(imageKey(image.id), { type: 'image', image });
-  return values;
 }
 
 /** Returns a function that gives the ids of the blocks before a unit in the source, nearest first. */

@@ -40,22 +40,32 @@ export const fieldsAmong = (
   secondaryKeywords: isKept('secondaryKeywords') ? content.secondaryKeywords : [],
 });
 
-/** An article's units by key, in order. Blocks and images without a key are skipped. */
-export function unitsOf(
+/** An article's units in order: fields, blocks and images, each with its index among its kind. */
+export function* eachUnit(
   content: Snapshot,
   keyOfImage: (id: AssetId) => UnitKey | undefined = imageKey,
   keyOfBlock: (id: string) => UnitKey | undefined = blockKey,
+): Generator<readonly [key: UnitKey, value: UnitValue, place: number]> {
+  for (const [key, value] of fieldUnits(content)) yield [key, value, 0];
+  for (const [place, block] of content.document.blocks.entries()) {
+    const key = keyOfBlock(block.id);
+    if (key !== undefined) yield [key, { type: 'block', block }, place];
+  }
+  for (const [place, image] of content.assets.entries()) {
+    const key = keyOfImage(image.id);
+    if (key !== undefined) yield [key, { type: 'image', image }, place];
+  }
+}
+
+/** An article's units by key, in order. Blocks and images without a key are skipped. */
+export function unitsOf(
+  content: Snapshot,
+  keyOfImage?: (id: AssetId) => UnitKey | undefined,
+  keyOfBlock?: (id: string) => UnitKey | undefined,
 ): Map<UnitKey, Unit> {
   const units = new Map<UnitKey, Unit>();
-  const add = (key: UnitKey, value: UnitValue) => units.set(key, { value, hash: hashOfValue(value) });
-  for (const [key, value] of fieldUnits(content)) add(key, value);
-  for (const block of saved(content).blocks) {
-    const key = keyOfBlock(block.id);
-    if (key !== undefined) add(key, { type: 'block', block });
-  }
-  for (const image of content.assets) {
-    const key = keyOfImage(image.id);
-    if (key !== undefined) add(key, { type: 'image', image });
+  for (const [key, value] of eachUnit({ ...content, document: saved(content) }, keyOfImage, keyOfBlock)) {
+    units.set(key, { value, hash: hashOfValue(value) });
   }
   return units;
 }

@@ -25,7 +25,7 @@ import type {
 import { fieldsAmong } from '../refresh/units.ts';
 import { weigh } from '../refresh/weigh.ts';
 import { orUnwritable, type Unwritable } from '../translation/reassemble.ts';
-import type { Segment } from '../translation/segments.ts';
+import { fieldKey, type Segment } from '../translation/segments.ts';
 import type { Snapshot } from '../translation/source.ts';
 import { type RenderedDocument, toStore } from './stored.ts';
 
@@ -93,12 +93,12 @@ export function planVersion(
   };
 }
 
-/** The texts to send for a stored refresh, and the partial article that they are from. */
+/** The texts to send for a stored refresh, the partial article that they are from, and its units as translated before. */
 export function sentOf(
   refresh: string,
-): Pick<RefreshPlan, 'partial' | 'languages'> & { segments: Segment[] } {
-  const { plan } = read<{ plan: RefreshPlan }>(refresh);
-  return { partial: plan.partial, languages: plan.languages, segments: segmentsToSend(plan) };
+): Pick<RefreshPlan, 'partial' | 'languages'> & { segments: Segment[]; oldSources: UnitSources } {
+  const { plan, oldSources } = read<{ plan: RefreshPlan; oldSources: UnitSources }>(refresh);
+  return { partial: plan.partial, languages: plan.languages, segments: segmentsToSend(plan), oldSources };
 }
 
 /** Changes of what is kept about a version's translation. JSON text: for a large table it is too long to parse on the event loop. */
@@ -163,7 +163,7 @@ function deliveredOf(
   }
   const rest = {
     languages: plan.languages,
-    kept: [...kept, ...[...unpaid].map((key) => [key.replace(/\.part\.\d+$/, ''), { text: '' }] as const)],
+    kept: [...kept, ...[...unpaid].map((key) => [fieldKey(key), { text: '' }] as const)],
     partial: {
       ...fieldsAmong(partial, (key) => units.has(key)),
       document: {

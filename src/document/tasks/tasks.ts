@@ -11,6 +11,7 @@ import { countWords, textWeight, uncountedWeight } from '../format/words.ts';
 import { toPlainText, weighInline } from '../inline/parse.ts';
 import { ParsedTexts } from '../inline/texts.ts';
 import { importMarkdown } from '../markdown/import.ts';
+import { textsInVersion } from '../refresh/in-version.ts';
 import { countStates } from '../refresh/states.ts';
 import type { Provenance, StateCounts, Writer } from '../refresh/types.ts';
 import { provenanceOf, unitsOf } from '../refresh/units.ts';
@@ -61,11 +62,25 @@ function plan(json: string, languages: LanguagePair): PlannedTexts {
   return planTexts(extractSegments(snapshot, undefined, languages), snapshot);
 }
 
-/** The texts to send of a refresh; `source` is its source article, null when deleted. */
-function planSegmentsOf(refresh: string, source: string | null): PlannedTexts {
-  const { partial, languages, segments } = sentOf(refresh);
+/**
+ * The texts to send of a refresh.
+ * @param source its source article; null when deleted
+ * @param version null for an engine that does not go by it
+ */
+function planSegmentsOf(
+  refresh: string,
+  source: string | null,
+  version: { readonly content: string; readonly provenance: string | null } | null,
+): PlannedTexts {
+  const { partial, languages, oldSources, segments } = sentOf(refresh);
   const whole = source === null ? partial : (JSON.parse(source) as Snapshot);
-  return planTexts(segments, whole, partial, languages);
+  if (version === null) return planTexts(segments, whole, partial, languages);
+  const content = JSON.parse(version.content) as Snapshot;
+  const provenance = version.provenance === null ? null : (JSON.parse(version.provenance) as Provenance);
+  const texts = textsInVersion(whole, partial, { content, provenance, oldSources });
+  const planned = planTexts(segments, whole, partial, languages, texts);
+  const hasTitle = segments.some(({ kind }) => kind === 'title');
+  return hasTitle ? planned : { ...planned, versionTitle: content.title };
 }
 
 /** A translated article as stored. */

@@ -4,9 +4,10 @@ import { requirePermissions, type VerbContext } from '../../context.ts';
 import { invalid } from '../../errors.ts';
 import type { ArticleId } from '../../ids.ts';
 import { keepProvenance } from '../provenance.ts';
+import { readContent } from '../read-source.ts';
 import { sourceGone } from './prepare.ts';
 import { matchState, sourceIdOf } from './tag.ts';
-import { readSide, versionTask, withVersion } from './version.ts';
+import { versionTask, withVersion } from './version.ts';
 
 /** Units of a version to mark: names as proposals have them, or all that both sides have. */
 export interface MarkCurrent {
@@ -36,7 +37,7 @@ export async function markCurrent(
   const version = { workspaceId, articleId };
   const sourceId = await sourceIdOf(db, version);
   const requireSame = await matchState(db, version, sourceId, ifMatch);
-  const source = sourceId === null ? undefined : await readSide(db, workspaceId, sourceId);
+  const source = sourceId === null ? undefined : await readContent(db, workspaceId, sourceId);
   if (sourceId === null || source === undefined) throw sourceGone();
   const named = units === 'all' ? null : units;
   const at = new Date().toISOString();
