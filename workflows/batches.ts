@@ -2,7 +2,7 @@ import { CancellationScope, isCancellation, proxyActivities } from '@temporalio/
 import type { TranslationActivities } from '../activities/translation.ts';
 import type { JobId } from '../src/ids.ts';
 import type { PlannedRun, TranslationRunResult } from '../src/temporal/shapes.ts';
-import { ENGINE_CALL, failureType, paidRun, STEP } from './paid-run.ts';
+import { awaitTurn, ENGINE_CALL, failureType, paidRun, queuePrefix, STEP } from './paid-run.ts';
 
 /** Batches of one job in flight at the provider. */
 const PARALLEL_BATCHES = 4;
@@ -12,7 +12,7 @@ const PARALLEL_BATCHES = 4;
  * waits behind engines, nor one workspace's only call behind another's steps.
  * @param prefix what the names of this deployment's queues begin with
  */
-export function connect(prefix: string) {
+function connect(prefix: string) {
   return {
     steps: proxyActivities<Omit<TranslationActivities, 'translateBatch' | 'drawStyleSheet'>>({
       taskQueue: `${prefix}job-steps`,
@@ -34,32 +34,34 @@ export function connect(prefix: string) {
 
 type Connected = ReturnType<typeof connect>;
 
-/** What differs between runs that translate in batches. */
-export interface Run {
-  /** Takes over the hold; false when the job has ended. */
-  readonly begin: () => Promise<boolean>;
-  readonly plan: () => Promise<PlannedRun>;
-  /** Writes the result and the charge; false when the job had ended. */
-  readonly settle: () => Promise<boolean>;
-  /** What a failure and a cancellation do, for operators who read the run. */
+/** What the steps do that differ between a first translation and a refresh, for operators who read the run. */
+export interface Summaries {
+  readonly planning: string;
+  readonly settling: string;
+  /** A failure or cancellation. */
   readonly givingBack: string;
 }
 
-/** Runs a translation job: begins, plans, draws a style sheet, translates in batches and settles, or releases the hold. */
-export const translateInBatches = (
+/**
+ * Runs a translation job: takes over the hold, plans, draws a style sheet, translates in batches and settles, or releases
+ * the hold. Content never enters the history: segments are rows, and only counts come back.
+ */
+export function translateInBatches(
   jobId: JobId,
-  { steps, engine, sheet }: Connected,
-  { begin, plan, settle, givingBack }: Run,
-): Promise<TranslationRunResult> =>
-  paidRun<TranslationRunResult>(
+  { planning, settling, givingBack }: Summaries,
+): Promise<TranslationRunResult> {
+  const { steps, engine, sheet } = connect(queuePrefix());
+  return paidRun<TranslationRunResult>(
     async () => {
-      if (!(await begin())) return { outcome: 'already ended' };
-      const planned = await plan();
+      if (!(await awaitTurn(steps.reserve, jobId))) return { outcome: 'already ended' };
+      const planned = await steps.planSegments.executeWithOptions({ summary: planning }, [jobId]);
       const { batches } = planned;
       if (planned.drawSheet) await draw(sheet, jobId);
       await translateAll(engine, jobId, planned);
       // The point of no return: once begun, a cancellation comes too late.
-      const settled = await CancellationScope.nonCancellable(settle);
+      const settled = await CancellationScope.nonCancellable(() =>
+        steps.settle.executeWithOptions({ summary: settling }, [jobId]),
+      );
       return { outcome: settled ? 'settled' : 'already ended', batches };
     },
     {
@@ -69,6 +71,7 @@ export const translateInBatches = (
       what: 'translation',
     },
   );
+}
 
 /** Draws the style sheet that all batches get. Without one they are translated all the same. */
 async function draw({ drawStyleSheet }: Connected['sheet'], jobId: JobId): Promise<void> {

@@ -29,9 +29,6 @@ const BATCH = { maxWords: 400, maxSegments: 40 } as const;
 const MANY_BATCHES = 250;
 const MAX_SEGMENTS_OF_MANY = 200;
 
-/** The task that plans the segments: `plan` for a snapshot of the source, `planSegmentsOf` for the plan of a refresh. */
-export type PlanTask = 'plan' | 'planSegmentsOf';
-
 /** What a plan needs to know of the engine. */
 type PlanningEngine = Pick<TranslationProvider, 'name' | 'edition' | 'goesByVersion'>;
 
@@ -46,16 +43,11 @@ export interface Plan {
 }
 
 /**
- * Splits the job's snapshot into segments, one row each, groups them into batches and freezes the prompt context. A
+ * Splits what a job translates into segments, one row each, groups them into batches and freezes the prompt context. A
  * translated row is never requested again, a text in the memory not at all, and of equal texts only one.
  * @returns the same result each time, until the first batch has run
  */
-export async function planSegments(
-  db: Database,
-  jobId: JobId,
-  engine: PlanningEngine,
-  task: PlanTask = 'plan',
-): Promise<Plan> {
+export async function planSegments(db: Database, jobId: JobId, engine: PlanningEngine): Promise<Plan> {
   const job = await db
     .selectFrom('translations')
     .innerJoin('jobs', 'jobs.id', 'translations.job_id')
@@ -63,21 +55,23 @@ export async function planSegments(
       'jobs.workspace_id as workspaceId',
       'jobs.project_id as projectId',
       'jobs.article_id as articleId',
+      'jobs.purpose',
       'source_article_id as sourceId',
       'source_language as source',
       'target_language as target',
       sql<string | null>`snapshot::text`.as('snapshot'),
-      sql<boolean>`coalesce((snapshot -> 'anew')::boolean, false)`.as('bypassMemory'),
+      sql<boolean>`(snapshot -> 'anew')::boolean`.as('bypassMemory'),
     ])
     .where('job_id', '=', jobId)
     .executeTakeFirstOrThrow();
   const { workspaceId, projectId, snapshot } = job;
-  if (snapshot === null) throw new Error(`job ${jobId} has no snapshot`);
+  if (snapshot === null) throw new Error(`job ${jobId} has no plan`);
   const languages = { sourceLanguage: job.source, targetLanguage: job.target };
-  const { title, outline, segments, versionTitle } =
-    task === 'plan'
-      ? await inTheBackground(workspaceId, () => doTask('plan', snapshot, languages))
-      : await planRefreshed(db, { ...job, snapshot }, engine);
+  const isFirst = job.purpose === 'translate';
+  const [source, version] = isFirst ? [null, null] : await readSides(db, job, engine);
+  const { title, outline, segments, versionTitle } = await inTheBackground(workspaceId, () =>
+    doTask('planSegments', snapshot, source, version),
+  );
   const texts = segments.map(({ text }) => text);
   const glossary = await glossaryIn(db, workspaceId, job, texts);
   const style = await styleOf(db, projectId, job.target);
@@ -105,9 +99,7 @@ export async function planSegments(
   const batchOf = new Map(batches.flatMap((batch, at) => batch.map(({ key }) => [key, at] as const)));
   // A single request may contain all headings anyway.
   const sendsOutline =
-    body.length > 1 ||
-    task !== 'plan' ||
-    segments.some(({ key, kind }) => kind === 'heading' && found.has(key));
+    body.length > 1 || !isFirst || segments.some(({ key, kind }) => kind === 'heading' && found.has(key));
   const context: StoredContext = {
     title,
     outline: sendsOutline ? outline : [],
@@ -185,24 +177,24 @@ async function sheetFor(
   };
 }
 
-/** The texts that a refresh sends, with the source and the version as they are now around them. */
-async function planRefreshed(
+/** Source and version of a refresh as they are now; null for a source that was deleted, and for an engine that does not go by the version. */
+async function readSides(
   db: Database,
-  job: {
+  {
+    workspaceId,
+    articleId,
+    sourceId,
+  }: {
     readonly workspaceId: WorkspaceId;
     readonly articleId: ArticleId;
     readonly sourceId: ArticleId | null;
-    readonly snapshot: string;
   },
   { goesByVersion = false }: PlanningEngine,
 ) {
-  const { workspaceId, articleId, sourceId, snapshot } = job;
   const source = sourceId === null ? undefined : await readContent(db, workspaceId, sourceId);
   const version = goesByVersion ? await readVersion(db, { workspaceId, articleId }) : undefined;
-  const known = version && { content: version.content, provenance: version.provenance };
-  return inTheBackground(workspaceId, () =>
-    doTask('planSegmentsOf', snapshot, source ?? null, known ?? null),
-  );
+  const { content, provenance = null } = version ?? {};
+  return [source ?? null, content === undefined ? null : { content, provenance }] as const;
 }
 
 /** By key, the first segment with the same text and kind, and the same text in the version. */

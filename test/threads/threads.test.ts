@@ -2,10 +2,10 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { errorKind } from '../../src/db/error-kind.ts';
 import { type DocumentJson, MAX_BLOCKS } from '../../src/document/format/schema.ts';
 import { mapTexts } from '../../src/document/format/walk.ts';
-import { provenanceOf } from '../../src/document/refresh/units.ts';
-import { sentOf } from '../../src/document/tasks/refresh.ts';
+import { newDraft } from '../../src/document/refresh/draft.ts';
+import { sentOf } from '../../src/document/tasks/plan.ts';
 import type { Snapshot } from '../../src/document/translation/source.ts';
-import { type JobId, newId } from '../../src/ids.ts';
+import { type AssetId, type JobId, newId } from '../../src/ids.ts';
 import {
   areSmall,
   closeThreads,
@@ -127,30 +127,21 @@ describe('work on documents', () => {
       });
       const before = articleOf(document);
       const version = JSON.stringify(before);
-      const known = JSON.stringify(
-        provenanceOf(
-          before,
-          { ...before, targetKeywords: [], secondaryKeywords: [], altTexts: new Map() },
-          new Map(),
-        ).provenance,
+      const by = { jobId: newId<JobId>(), at: '2026-11-23T05:00:00.000Z' };
+      const nothing = [new Set<string>(), new Map<string, AssetId>(), false, by] as const;
+      const first = await doTask('planFirst', version, null, null, undefined);
+      const words = new Map(
+        sentOf(`{"plan":${first.plan}}`).segments.map(({ key, text }) => [key, text] as const),
       );
+      const empty = JSON.stringify(newDraft(before.title));
+      const filled = await doTask('applyPlan', first.plan, '{}', empty, null, words, ...nothing);
+      if (!filled.ok) throw new Error(filled.problem);
+      const known = filled.changed.decided.provenance;
       const source = JSON.stringify(articleOf(change(document)));
       const planned = await doTask('planVersion', source, version, known, '[]', { apply: 'none' });
       const { segments } = sentOf(`{"plan":${planned.plan}}`);
       const translations = new Map(segments.map(({ key, text }) => [key, text]));
-      const copyIds = new Map();
-      const applied = await doTask(
-        'applyPlan',
-        planned.plan,
-        '{}',
-        version,
-        known,
-        translations,
-        new Set(),
-        copyIds,
-        false,
-        { jobId: newId<JobId>(), at: '2026-11-23T05:00:00.000Z' },
-      );
+      const applied = await doTask('applyPlan', planned.plan, '{}', version, known, translations, ...nothing);
       if (!applied.ok) throw new Error(applied.problem);
       const proposed = JSON.stringify(applied.proposals);
       expect(proposed.length).toBeLessThan(10_000_000);

@@ -3,11 +3,10 @@ import type { AssetId } from '../../ids.ts';
 import { dropDeadLinks } from '../format/links.ts';
 import type { Block } from '../format/schema.ts';
 import { collectTexts, type TextField } from '../format/walk.ts';
-import type { TranslatedArticle } from '../translation/reassemble.ts';
 import type { SegmentKind } from '../translation/segments.ts';
 import type { Snapshot } from '../translation/source.ts';
 import { hashOfShape, hashOfText, hashOfValue } from './canonical.ts';
-import type { MetaUnit, Provenance, UnitKey, UnitProvenance, UnitSources, UnitValue } from './types.ts';
+import type { MetaUnit, Provenance, UnitKey, UnitProvenance, UnitValue, Writer } from './types.ts';
 
 export interface Unit {
   readonly value: UnitValue;
@@ -205,41 +204,12 @@ export function withoutSkipped(
   return { hash: '', texts: source.texts.map((hash, index) => (isLeft[index] ? '' : hash)) };
 }
 
-/** A version that was just translated: its provenance, and the units of its source. */
-interface Translated {
-  readonly provenance: Provenance;
-  readonly sources: UnitSources;
-}
-
-/**
- * The provenance of a version that was just translated.
- * @param assetIds the version's images by the source's
- * @param left the fields that keep the source's text
- */
-export function provenanceOf(
-  source: Snapshot,
-  { altTexts, ...made }: Omit<TranslatedArticle, 'overlong'>,
-  assetIds: ReadonlyMap<string, AssetId>,
-  left: ReadonlySet<string> = new Set(),
-): Translated {
-  const placeOf = placesIn(source);
-  const version: Snapshot = {
-    ...made,
-    assets: source.assets.map((image) => ({
-      ...image,
-      id: assetIds.get(image.id) ?? image.id,
-      altText: altTexts.get(image.id) ?? image.altText,
-    })),
-  };
-  const keys = new Map([...assetIds].map(([sourceId, id]) => [id, imageKey(sourceId)]));
-  const written = unitsOf(version, (id) => keys.get(id));
-  const sources: Partial<Record<UnitKey, UnitValue>> = {};
-  const provenance = [...unitsOf(source)].map(([key, unit]) => {
-    const fields = fieldsOf(key, unit.value);
-    const from = withoutSkipped({ hash: unit.hash, texts: hashesOf(fields) }, fields, placeOf(key), left);
-    const to = written.get(key);
-    if (from.hash !== '') sources[key] = unit.value;
-    return to === undefined ? absentUnit(key, from) : writtenUnit(key, from, to.value);
+/** The provenance with the writers of some units' present pairs. */
+export const withWriters = (
+  provenance: Provenance,
+  writerOf: (key: UnitKey) => Writer | undefined,
+): Provenance =>
+  provenance.map((unit) => {
+    const wrote = writerOf(unit.key);
+    return wrote === undefined ? unit : { ...unit, wrote };
   });
-  return { provenance, sources };
-}
