@@ -9,6 +9,9 @@ import { drawStyleSheet, wantsSheet } from '../src/translations/style-sheet/draw
 import { asFinalFailure } from './failures.ts';
 import { callEngine, createJobActivities, ending, type JobDependencies, requireOpen } from './jobs.ts';
 
+/** The jobs of this area, as operators read of them. */
+const JOBS = 'translations';
+
 export type TranslationActivities = ReturnType<typeof createTranslationActivities>;
 
 /**
@@ -42,13 +45,13 @@ export function createTranslationActivities(
 
     /** Draws the style sheet of the job's version; returns how many terms it has. */
     drawStyleSheet: (jobId: JobId): Promise<{ terms: number }> =>
-      callEngine(db, jobId, 'translations', async (signal) => ({
+      callEngine(db, jobId, JOBS, async (signal) => ({
         terms: await drawStyleSheet({ db, provider }, { jobId, signal }),
       })),
 
     /** Translates one batch; returns how many segments it sent to the provider. */
     translateBatch: (jobId: JobId, batch: number): Promise<{ segments: number }> =>
-      callEngine(db, jobId, 'translations', async (signal) => ({
+      callEngine(db, jobId, JOBS, async (signal) => ({
         segments: await translateBatch({ db, provider }, { jobId, batch, signal }),
       })),
 

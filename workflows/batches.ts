@@ -2,32 +2,22 @@ import { CancellationScope, isCancellation, proxyActivities } from '@temporalio/
 import type { TranslationActivities } from '../activities/translation.ts';
 import type { JobId } from '../src/ids.ts';
 import type { PlannedRun, TranslationRunResult } from '../src/temporal/shapes.ts';
-import { awaitTurn, ENGINE_CALL, failureType, paidRun, queuePrefix, STEP } from './paid-run.ts';
+import { awaitTurn, failureType, onEngineCalls, onJobSteps, paidRun } from './paid-run.ts';
 
 /** Batches of one job in flight at the provider. */
 const PARALLEL_BATCHES = 4;
 
-/**
- * The activities of a run. Steps on Postgres and calls of engines have queues of their own, so that a settlement never
- * waits behind engines, nor one workspace's only call behind another's steps.
- * @param prefix what the names of this deployment's queues begin with
- */
-function connect(prefix: string) {
+/** The activities of a run. */
+function connect() {
+  const engineCalls = onEngineCalls();
   return {
-    steps: proxyActivities<Omit<TranslationActivities, 'translateBatch' | 'drawStyleSheet'>>({
-      taskQueue: `${prefix}job-steps`,
-      ...STEP,
-    }),
-    engine: proxyActivities<Pick<TranslationActivities, 'translateBatch'>>({
-      taskQueue: `${prefix}engine-calls`,
-      ...ENGINE_CALL,
-    }),
+    steps: proxyActivities<Omit<TranslationActivities, 'translateBatch' | 'drawStyleSheet'>>(onJobSteps()),
+    engine: proxyActivities<Pick<TranslationActivities, 'translateBatch'>>(engineCalls),
     /** 8 attempts are two minutes of failing. An engine may demand an hour: then the run continues without a sheet. */
     sheet: proxyActivities<Pick<TranslationActivities, 'drawStyleSheet'>>({
-      taskQueue: `${prefix}engine-calls`,
-      ...ENGINE_CALL,
+      ...engineCalls,
       scheduleToCloseTimeout: '1 hour',
-      retry: { ...ENGINE_CALL.retry, maximumAttempts: 8 },
+      retry: { ...engineCalls.retry, maximumAttempts: 8 },
     }),
   };
 }
@@ -35,7 +25,7 @@ function connect(prefix: string) {
 type Connected = ReturnType<typeof connect>;
 
 /** What the steps do that differ between a first translation and a refresh, for operators who read the run. */
-export interface Summaries {
+interface Summaries {
   readonly planning: string;
   readonly settling: string;
   /** A failure or cancellation. */
@@ -46,11 +36,11 @@ export interface Summaries {
  * Runs a translation job: takes over the hold, plans, draws a style sheet, translates in batches and settles, or releases
  * the hold. Content never enters the history: segments are rows, and only counts come back.
  */
-export function translateInBatches(
+export async function translateInBatches(
   jobId: JobId,
   { planning, settling, givingBack }: Summaries,
 ): Promise<TranslationRunResult> {
-  const { steps, engine, sheet } = connect(queuePrefix());
+  const { steps, engine, sheet } = connect();
   return paidRun<TranslationRunResult>(
     async () => {
       if (!(await awaitTurn(steps.reserve, jobId))) return { outcome: 'already ended' };

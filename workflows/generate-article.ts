@@ -2,7 +2,7 @@ import { CancellationScope, proxyActivities } from '@temporalio/workflow';
 import type { GenerationActivities } from '../activities/generation.ts';
 import type { JobActivities } from '../activities/jobs.ts';
 import type { GenerationRunInput, GenerationRunResult } from '../src/temporal/shapes.ts';
-import { awaitTurn, ENGINE_CALL, paidRun, queuePrefix, STEP } from './paid-run.ts';
+import { awaitTurn, onEngineCalls, onJobSteps, paidRun } from './paid-run.ts';
 
 /** The steps that are empty without images. */
 const IMAGE_STEPS = ['image-prompts', 'images', 'media-processing'] as const;
@@ -14,15 +14,8 @@ const GIVING_BACK = 'release the hold, the article is a draft again';
  * and sections are rows, and only counts come back.
  */
 export async function generateArticle({ jobId }: GenerationRunInput): Promise<GenerationRunResult> {
-  const prefix = queuePrefix();
-  const steps = proxyActivities<GenerationActivities & JobActivities>({
-    taskQueue: `${prefix}job-steps`,
-    ...STEP,
-  });
-  const engine = proxyActivities<Pick<GenerationActivities, 'planOutline' | 'writeSection'>>({
-    taskQueue: `${prefix}engine-calls`,
-    ...ENGINE_CALL,
-  });
+  const steps = proxyActivities<GenerationActivities & JobActivities>(onJobSteps());
+  const engine = proxyActivities<Pick<GenerationActivities, 'planOutline' | 'writeSection'>>(onEngineCalls());
   const summarised = (summary: string) => ({ summary });
 
   const write = async (): Promise<number> => {

@@ -1,4 +1,5 @@
 import { sql } from 'kysely';
+import { IMAGES_HASH } from '../articles/images.ts';
 import { readVersionPage, versionsOf } from '../articles/list.ts';
 import { summaryColumns } from '../articles/queries.ts';
 import { toSummary } from '../articles/schemas.ts';
@@ -10,9 +11,10 @@ import type { ListedTranslation } from './schemas.ts';
 import { countStatesOf } from './states.ts';
 
 /** Identifies the content of an article, so that cached counts are found without reading it. */
-const CONTENT_TAG = sql<string>`concat_ws('.', articles.xmin, extract(epoch FROM articles.updated_at), (
-  SELECT md5(json_agg(json_build_array(id, role, alt_text) ORDER BY id)::text)
-  FROM assets WHERE article_id = articles.id))`.as('content_tag');
+const CONTENT_TAG =
+  sql<string>`concat_ws('.', articles.xmin, extract(epoch FROM articles.updated_at), ${IMAGES_HASH})`.as(
+    'content_tag',
+  );
 
 /** The latest job that writes each of these articles. */
 async function latestJobs({ db, actor }: VerbContext, ids: readonly ArticleId[]) {

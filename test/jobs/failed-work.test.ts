@@ -10,7 +10,7 @@ import { listenToAll } from '../support/events.ts';
 import { createStandInWriter, generating } from '../support/generating.ts';
 import { useJobs } from '../support/jobs.ts';
 import type { Answer } from '../support/service.ts';
-import { createStandIn, hang } from '../support/translating.ts';
+import { createStandIn, forBody, hang } from '../support/translating.ts';
 import { eventually } from '../support/wait.ts';
 
 const provider = createStandIn();
@@ -164,10 +164,10 @@ describe('work that failed because of its texts', () => {
 describe('work that failed because something was away', () => {
   const afterTwoRequests = (fail: () => Promise<void>) => {
     let requests = 0;
-    provider.behave = async () => {
+    provider.behave = forBody(async () => {
       requests += 1;
-      if (requests > 2) await fail();
-    };
+      if (requests > 1) await fail();
+    });
   };
   const throwing = (kind: 'retryable' | 'misconfigured' | 'unavailable') => () =>
     Promise.reject(new ProviderError(kind, 'away', { retryAfterMs: 1 }));
@@ -256,7 +256,7 @@ describe('a job that takes its turn', () => {
   // contract.md J14
   it('is held to the limit of cancelled work as well, with the failure of a generation sent on', async () => {
     await listenToAll(service.db, workspace.id);
-    provider.behave = hang;
+    provider.behave = forBody(hang);
     const open: string[] = [];
     for (let each = 0; each < 8; each += 1) {
       const { job } = await calls.translate(workspace, 1_000);

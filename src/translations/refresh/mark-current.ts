@@ -1,10 +1,10 @@
 import { lockArticle } from '../../articles/lock.ts';
 import { recordAudit } from '../../audit/record.ts';
 import { requirePermissions, type VerbContext } from '../../context.ts';
-import { invalid } from '../../errors.ts';
 import type { ArticleId } from '../../ids.ts';
 import { keepProvenance } from '../provenance.ts';
 import { readContent } from '../read-source.ts';
+import { auditedUnits, refuseUnknownUnits } from './named-units.ts';
 import { sourceGone } from './prepare.ts';
 import { matchState, sourceIdOf } from './tag.ts';
 import { versionTask, withVersion } from './version.ts';
@@ -14,9 +14,6 @@ export interface MarkCurrent {
   readonly articleId: ArticleId;
   readonly units: readonly string[] | 'all';
 }
-
-/** Units that an audit entry names. */
-const MAX_UNITS = 100;
 
 /**
  * Makes what stands in a version a person's translation of the present source (articles.update; contract.md T51). The
@@ -52,10 +49,7 @@ export async function markCurrent(
     const before = await lockArticle(tx, workspaceId, articleId, 'edit');
     await requireSame(tx);
     const { output } = await worked();
-    const [unknown] = output.unknown;
-    if (unknown !== undefined) {
-      throw invalid(`/units/${named?.indexOf(unknown)}`, 'Neither the source nor the version has this unit.');
-    }
+    refuseUnknownUnits(output.unknown, named ?? []);
     const { keys } = output;
     if (keys.length === 0) return 0;
     await keepProvenance(tx, before, sourceId, output.decided);
@@ -68,7 +62,7 @@ export async function markCurrent(
       action: 'translations.marked_current',
       targetType: 'article',
       targetId: articleId,
-      details: { marked: keys.length, units: keys.slice(0, MAX_UNITS) },
+      details: { marked: keys.length, units: auditedUnits(keys) },
     });
     return keys.length;
   });
