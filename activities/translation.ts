@@ -4,8 +4,7 @@ import type { TranslationProvider } from '../src/providers/types.ts';
 import type { PlannedRun } from '../src/temporal/shapes.ts';
 import { translateBatch } from '../src/translations/batch.ts';
 import { remember } from '../src/translations/memory/remember.ts';
-import { type PlanTask, planSegments } from '../src/translations/plan.ts';
-import { settleRefresh } from '../src/translations/refresh/settle.ts';
+import { planSegments } from '../src/translations/plan.ts';
 import { settleTranslation } from '../src/translations/settle.ts';
 import { drawStyleSheet, wantsSheet } from '../src/translations/style-sheet/draw.ts';
 import { asFinalFailure } from './failures.ts';
@@ -21,17 +20,6 @@ export function createTranslationActivities(
 ) {
   const { db, provider } = dependencies;
   const engine = { db, pauses: createPauses(), jobs: 'translations' };
-  const plan = (jobId: JobId, task: PlanTask): Promise<PlannedRun> =>
-    asFinalFailure(async () => {
-      await requireOpen(db, jobId);
-      const planned = await planSegments(db, jobId, provider, task);
-      const { batches, bodyBatches } = planned;
-      return {
-        batches,
-        ...(wantsSheet(provider, planned) ? { drawSheet: true } : {}),
-        ...(bodyBatches < batches ? { fieldsFirst: true } : {}),
-      };
-    });
   /** Also when a lost worker had already settled the job. */
   const remembering = async (settling: Promise<boolean>, jobId: JobId): Promise<boolean> => {
     const settled = await settling;
@@ -42,10 +30,17 @@ export function createTranslationActivities(
     ...createJobActivities(dependencies),
 
     /** Stores the segments as rows; returns how many batches they make. */
-    planSegments: (jobId: JobId): Promise<PlannedRun> => plan(jobId, 'plan'),
-
-    /** The same for a refresh. */
-    planRefresh: (jobId: JobId): Promise<PlannedRun> => plan(jobId, 'planSegmentsOf'),
+    planSegments: (jobId: JobId): Promise<PlannedRun> =>
+      asFinalFailure(async () => {
+        await requireOpen(db, jobId);
+        const planned = await planSegments(db, jobId, provider);
+        const { batches, bodyBatches } = planned;
+        return {
+          batches,
+          ...(wantsSheet(provider, planned) ? { drawSheet: true } : {}),
+          ...(bodyBatches < batches ? { fieldsFirst: true } : {}),
+        };
+      }),
 
     /** Draws the style sheet of the job's version; returns how many terms it has. */
     drawStyleSheet: (jobId: JobId): Promise<{ terms: number }> =>
@@ -59,12 +54,8 @@ export function createTranslationActivities(
         segments: await translateBatch({ db, provider }, { jobId, batch, signal }),
       })),
 
-    /** Writes the article and the charge; false when the job had already ended. */
+    /** Writes the article, or applies or proposes a refresh, and the charge; false when the job had already ended. */
     settle: (jobId: JobId): Promise<boolean> =>
       ending(dependencies, jobId, () => remembering(settleTranslation(db, jobId), jobId)),
-
-    /** Applies or proposes a refresh, and charges for it; false when the job had already ended. */
-    settleRefresh: (jobId: JobId): Promise<boolean> =>
-      ending(dependencies, jobId, () => remembering(settleRefresh(db, jobId), jobId)),
   };
 }

@@ -21,33 +21,34 @@ function connect() {
 
 type Connected = ReturnType<typeof connect>;
 
-/** What differs between runs that translate in batches. */
-interface Run {
-  readonly plan: (steps: Connected['steps']) => Promise<PlannedRun>;
-  /** Writes the result and the charge; false when the job had ended. */
-  readonly settle: (steps: Connected['steps']) => Promise<boolean>;
-  /** What a failure and a cancellation do, for operators who read the run. */
+/** What the steps do that differ between a first translation and a refresh, for operators who read the run. */
+interface Summaries {
+  readonly planning: string;
+  readonly settling: string;
+  /** A failure or cancellation. */
   readonly givingBack: string;
 }
 
 /**
  * Runs a translation job: takes over the hold, plans, draws a style sheet, translates in batches and settles, or releases
- * the hold.
+ * the hold. Content never enters the history: segments are rows, and only counts come back.
  */
 export async function translateInBatches(
   jobId: JobId,
-  { plan, settle, givingBack }: Run,
+  { planning, settling, givingBack }: Summaries,
 ): Promise<TranslationRunResult> {
   const { steps, engine, sheet } = connect();
   return paidRun<TranslationRunResult>(
     async () => {
       if (!(await awaitTurn(steps.reserve, jobId))) return { outcome: 'already ended' };
-      const planned = await plan(steps);
+      const planned = await steps.planSegments.executeWithOptions({ summary: planning }, [jobId]);
       const { batches } = planned;
       if (planned.drawSheet) await draw(sheet, jobId);
       await translateAll(engine, jobId, planned);
       // The point of no return: once begun, a cancellation comes too late.
-      const settled = await CancellationScope.nonCancellable(() => settle(steps));
+      const settled = await CancellationScope.nonCancellable(() =>
+        steps.settle.executeWithOptions({ summary: settling }, [jobId]),
+      );
       return { outcome: settled ? 'settled' : 'already ended', batches };
     },
     {

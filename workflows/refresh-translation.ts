@@ -1,16 +1,11 @@
 import type { TranslationRunInput, TranslationRunResult } from '../src/temporal/shapes.ts';
 import { translateInBatches } from './batches.ts';
 
-/**
- * Brings a version up to date with its source: takes over the hold, plans the changes, translates them in batches and
- * settles, which applies or proposes them. Until then the article is untouched.
- */
+/** Brings a version up to date with its source. Until the run settles the article is untouched. */
 export async function refreshTranslation({ jobId }: TranslationRunInput): Promise<TranslationRunResult> {
   return translateInBatches(jobId, {
-    plan: (steps) =>
-      steps.planRefresh.executeWithOptions({ summary: 'split what changed into segments' }, [jobId]),
-    settle: (steps) =>
-      steps.settleRefresh.executeWithOptions({ summary: 'apply or propose, and charge' }, [jobId]),
+    planning: 'split what changed into segments',
+    settling: 'apply or propose, and charge',
     givingBack: 'release the hold, the article stays as it is',
   });
 }

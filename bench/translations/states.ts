@@ -14,9 +14,9 @@ import { readVersions } from '../../src/articles/list.ts';
 import type { VerbContext } from '../../src/context.ts';
 import { inBatches } from '../../src/db/batches.ts';
 import type { Database } from '../../src/db/database.ts';
-import { provenanceOf } from '../../src/document/refresh/units.ts';
-import { reassemble } from '../../src/document/translation/reassemble.ts';
-import { extractSegments } from '../../src/document/translation/segments.ts';
+import { applyRefresh } from '../../src/document/refresh/apply.ts';
+import { newDraft, planDraft } from '../../src/document/refresh/draft.ts';
+import { segmentsToSend } from '../../src/document/refresh/plan.ts';
 import type { Snapshot } from '../../src/document/translation/source.ts';
 import type { ListPage } from '../../src/http/stream-list.ts';
 import type { ArticleId, WorkspaceId } from '../../src/ids.ts';
@@ -58,8 +58,16 @@ async function seed(db: Database): Promise<{ context: VerbContext; sourceId: Art
     document,
     assets: [],
   };
-  const texts = new Map(extractSegments(snapshot).map(({ key, text }) => [key, pseudoLocalize(text)]));
-  const made = reassemble(snapshot, texts, new Map());
+  const draft = newDraft(snapshot.title);
+  const plan = planDraft(snapshot, draft, snapshot.title);
+  const { content: made, provenance } = applyRefresh(plan, {
+    translations: new Map(segmentsToSend(plan).map(({ key, text }) => [key, pseudoLocalize(text)])),
+    current: draft,
+    provenance: null,
+    oldSources: {},
+    copyIds: new Map(),
+    proposeAll: false,
+  });
   await sql`
     WITH version AS (
       INSERT INTO articles (id, workspace_id, project_id, title, slug, status, document, primary_language,
@@ -70,7 +78,7 @@ async function seed(db: Database): Promise<{ context: VerbContext; sourceId: Art
       RETURNING id, workspace_id
     )
     INSERT INTO article_provenance (article_id, workspace_id, source_article_id, units)
-    SELECT id, workspace_id, ${source.id}::uuid, ${JSON.stringify(provenanceOf(snapshot, made, new Map()).provenance)}::jsonb
+    SELECT id, workspace_id, ${source.id}::uuid, ${JSON.stringify(provenance)}::jsonb
     FROM version`.execute(db);
   await sql`VACUUM ANALYZE articles, article_provenance`.execute(db);
   return { context, sourceId: source.id };

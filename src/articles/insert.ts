@@ -54,6 +54,15 @@ export async function lockAndChooseSlug(tx: Tx, scope: SlugScope, base: string):
   return chooseSlug(tx, scope, base);
 }
 
+/** Notes that the service has made an article's title and slug: a run may replace them while they stay as they are. */
+export async function noteMade(tx: Tx, id: ArticleId): Promise<void> {
+  await tx
+    .updateTable('articles')
+    .set((eb) => ({ made_title: eb.ref('title'), made_slug: eb.ref('slug') }))
+    .where('id', '=', id)
+    .execute();
+}
+
 const SLUG_ATTEMPTS = 5;
 
 /** True when another article took the slug before the commit. */

@@ -1,4 +1,4 @@
-import { insertArticle } from '../articles/insert.ts';
+import { insertArticle, noteMade } from '../articles/insert.ts';
 import { requirePermissions } from '../context.ts';
 import { MAX_TITLE } from '../document/format/limits.ts';
 import { EMPTY_DOCUMENT } from '../document/format/schema.ts';
@@ -58,13 +58,7 @@ export async function generateArticle(
       translation_group_id: newId<TranslationGroupId>(),
       word_count: 0,
     });
-    if (input.title === undefined) {
-      await tx
-        .updateTable('articles')
-        .set((eb) => ({ made_title: eb.ref('title'), made_slug: eb.ref('slug') }))
-        .where('id', '=', article.id)
-        .execute();
-    }
+    if (input.title === undefined) await noteMade(tx, article.id);
     return admitGeneration(tx, context, {
       article,
       config,

@@ -7,7 +7,6 @@ import { countAttempts, countEndings } from './paid-jobs.ts';
 interface CountedSteps {
   readonly translateBatch: (jobId: JobId, batch: number) => Promise<{ segments: number }>;
   readonly settle: (jobId: JobId) => Promise<boolean>;
-  readonly settleRefresh: (jobId: JobId) => Promise<boolean>;
   readonly fail: (jobId: JobId, errorMessage: string, cause: FailureCause) => Promise<boolean>;
   readonly cancel: (jobId: JobId) => Promise<boolean>;
 }
@@ -42,7 +41,6 @@ export function createTranslationMetrics(registry: Registry): CountTranslations 
       return result;
     },
     settle: (jobId) => counting('completed', activities.settle(jobId)),
-    settleRefresh: (jobId) => counting('completed', activities.settleRefresh(jobId)),
     fail: (jobId, message, cause) => counting('failed', activities.fail(jobId, message, cause)),
     cancel: (jobId) => counting('cancelled', activities.cancel(jobId)),
   });

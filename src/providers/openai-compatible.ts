@@ -55,7 +55,13 @@ export function createOpenAiCompatibleProvider(options: ChatModelOptions): Trans
     });
     return { ...readDecisions(object ?? {}, request.targetLanguage), terms: pickPairs(object?.terms) };
   };
-  return { name: 'openai-compatible', edition: `${options.model} ${PROMPT_EDITION}`, translate, styleSheet };
+  return {
+    name: 'openai-compatible',
+    goesByVersion: true,
+    edition: `${options.model} ${PROMPT_EDITION}`,
+    translate,
+    styleSheet,
+  };
 }
 
 /** The texts by id; a value that is not a text counts as missing. */

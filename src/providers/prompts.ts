@@ -8,6 +8,7 @@ import { REPAIR } from './prompts/repair.ts';
 import type { Languages } from './prompts/shared.ts';
 import { TRANSLATE } from './prompts/translate.ts';
 import type {
+  InVersion,
   JobContext,
   Placeholders,
   StyleSheetRequest,
@@ -46,7 +47,7 @@ export function strictObject(properties: Readonly<Record<string, unknown>>): Rec
 }
 
 /** The context for a model, without empty fields. */
-function about({ title, outline, style, glossary, sheet }: JobContext, isAddressOpen = false) {
+function about({ title, outline, style, glossary, sheet, versionTitle }: JobContext, isAddressOpen = false) {
   const instructions = style?.instructions ?? null;
   const decided = DECISIONS.flatMap((decision): [Decision, string][] => {
     if (decision === 'address') return isAddressOpen ? [] : [[decision, addressOf({ style, sheet })]];
@@ -56,6 +57,7 @@ function about({ title, outline, style, glossary, sheet }: JobContext, isAddress
   const terms = sheet?.terms ?? [];
   return {
     title,
+    ...(versionTitle === undefined ? {} : { versionTitle }),
     ...(outline.length > 0 ? { outline } : {}),
     style: { ...Object.fromEntries(decided), ...(instructions === null ? {} : { instructions }) },
     ...(glossary.length > 0 ? { glossary: glossary.map(({ source, target }) => ({ source, target })) } : {}),
@@ -91,6 +93,17 @@ export function namedPlaceholders(
   return entries.length === 0 ? {} : { placeholders: Object.fromEntries(entries) };
 }
 
+/** What a version has in the place of a request's texts, by their names; empty when it has nothing. */
+export function namedVersion(
+  segments: readonly TranslationText[],
+  names: ReadonlyMap<string, string>,
+): { readonly version?: Readonly<Record<string, InVersion>> } {
+  const entries = segments.flatMap(({ id, inVersion }) =>
+    inVersion === undefined ? [] : [[names.get(id) ?? id, inVersion] as const],
+  );
+  return entries.length === 0 ? {} : { version: Object.fromEntries(entries) };
+}
+
 /** The messages of a request: the texts, and for a repair also the earlier translations with their defects. */
 export function translatingMessages(
   { segments, repair = [], context, translated, around }: TranslationRequest,
@@ -102,6 +115,7 @@ export function translatingMessages(
     ...(translated === undefined ? {} : { translated }),
     ...(around === undefined ? {} : { around }),
     ...namedPlaceholders(segments, names),
+    ...namedVersion(segments, names),
     texts: Object.fromEntries(segments.map(({ id, text }) => [nameOf(id), text])),
   };
   const messages: ChatMessage[] = [{ role: 'user', text: JSON.stringify(question) }];

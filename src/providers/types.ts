@@ -1,5 +1,6 @@
 /** The interface that every translation model and engine implements. */
 import type {
+  InVersion,
   JobContext,
   Neighbours,
   Placeholders,
@@ -11,6 +12,7 @@ import type { StyleSheet } from '../document/translation/style-sheet.ts';
 export type {
   Formality,
   GlossaryTerm,
+  InVersion,
   JobContext,
   Neighbours,
   Placeholders,
@@ -26,6 +28,8 @@ export interface TranslationText {
   readonly kind: SegmentKind;
   /** What its empty tags stand for, by tag id. Engines that cannot use it ignore it. */
   readonly placeholders?: Placeholders;
+  /** What the version has in its place: for engines that go by it. */
+  readonly inVersion?: InVersion;
 }
 
 /** An earlier translation to repair, with its defects. */
@@ -72,6 +76,8 @@ export interface TranslationProvider {
   readonly name: string;
   /** False for an engine that takes no corrections: its usable translations are not repaired. */
   readonly repairs?: boolean;
+  /** True for an engine that takes over the wording of a version that is refreshed. */
+  readonly goesByVersion?: boolean;
   /** Its model and prompt version; the translation memory does not reuse texts of another edition. */
   readonly edition?: string;
   /** @throws ProviderError, or the signal's reason. */

@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { Database } from '../db/database.ts';
+import { boundInVersion } from '../document/translation/planned.ts';
 import { isField } from '../document/translation/segments.ts';
 import { plainText } from '../document/translation/tags.ts';
 import type { JobId } from '../ids.ts';
@@ -26,7 +27,7 @@ export async function translateBatch(
   const { jobId, batch, signal } = input;
   const segments = await db
     .selectFrom('translation_segments')
-    .select(['key', 'kind', 'source_text'])
+    .select(['key', 'kind', 'source_text', 'in_version'])
     .where('job_id', '=', jobId)
     .where('batch', '=', batch)
     .where('target_text', 'is', null)
@@ -38,16 +39,24 @@ export async function translateBatch(
     const marked = await markRequested(db, jobId, batch);
     if (marked === undefined) return 0;
     const translated = segments.every(({ kind }) => isField(kind)) ? null : await readFields(db, jobId);
+    const inVersion = boundInVersion(
+      segments.map(({ key, source_text, in_version }) => ({ key, text: source_text, inVersion: in_version })),
+    );
     await requestEngine(db, jobId, batch, () =>
       translateSegments(provider, {
         ...marked.prompt,
         ...(translated === null ? {} : { translated }),
-        segments: segments.map(({ key, kind, source_text }) => ({
-          id: key,
-          kind,
-          text: source_text,
-          ...(marked.placeholders[key] === undefined ? {} : { placeholders: marked.placeholders[key] }),
-        })),
+        segments: segments.map(({ key, kind, source_text }) => {
+          const placeholders = marked.placeholders[key];
+          const there = inVersion.get(key);
+          return {
+            id: key,
+            kind,
+            text: source_text,
+            ...(placeholders && { placeholders }),
+            ...(there && { inVersion: there }),
+          };
+        }),
         signal,
         keep: (made) => storeTranslations(db, { jobId, batch }, made),
         mayLeave: (segment, declined) => mayLeave(db, jobId, segment, declined),

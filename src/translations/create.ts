@@ -1,4 +1,4 @@
-import { bytesOf } from '../articles/images.ts';
+import { readAssets } from '../articles/images.ts';
 import type { ArticleResponse } from '../articles/schemas.ts';
 import { showArticle } from '../articles/show.ts';
 import { copyCategories } from '../categories/copy.ts';
@@ -7,6 +7,7 @@ import type { Tx } from '../db/database.ts';
 import { uniqueViolation } from '../db/errors.ts';
 import { CHANGED, retryingChanged } from '../db/retrying-changed.ts';
 import { inTransaction } from '../db/transaction.ts';
+import type { PlannedRefresh } from '../document/tasks/plan.ts';
 import type { Counted } from '../document/tasks/tasks.ts';
 import { conflict, invalid, notFound } from '../errors.ts';
 import type { ArticleId } from '../ids.ts';
@@ -16,9 +17,11 @@ import type { JobRuns, StartableJob } from '../jobs/runs.ts';
 import type { Job } from '../jobs/schemas.ts';
 import { writeJson } from '../json-text.ts';
 import { translationWorkflowId } from '../temporal/ids.ts';
-import { insertDraft, reuseDraft } from './draft.ts';
+import { doTask } from '../threads/pool.ts';
+import { type Draft, insertDraft, readDraft, reuseDraft } from './draft.ts';
 import { countBody, estimateCounted } from './price.ts';
-import { checkTargetLanguage, readSource, readTexts } from './read-source.ts';
+import { checkTargetLanguage, readSource, readTexts, toSnapshot } from './read-source.ts';
+import { recordPlan } from './record.ts';
 import type { Estimate } from './schemas.ts';
 
 export interface CreateTranslation {
@@ -57,10 +60,10 @@ export async function createTranslation(
   requirePermissions(context.actor, 'articles.create', 'articles.generate');
   const attempt = (): Promise<Queued> =>
     retryingChanged(async () => {
-      const counted = await countSource(context, input.articleId);
+      const prepared = await prepare(context, input);
       return inTransaction(context.db, async (tx) => {
         const replayed = await replay(tx, context, input.idempotencyKey);
-        return replayed === null ? create(tx, context, input, counted) : { created: replayed, run: null };
+        return replayed === null ? create(tx, context, input, prepared) : { created: replayed, run: null };
       });
     });
   const { created, run } = await attempt().catch((error: unknown) => {
@@ -71,24 +74,40 @@ export async function createTranslation(
   return created;
 }
 
-/** A source's body, counted before the transaction so that no lock or connection is held meanwhile. */
-interface CountedSource {
-  readonly document: string;
+/** A source, counted and planned before the transaction so that no lock or connection is held meanwhile. */
+interface Prepared {
+  /** JSON text. */
+  readonly source: string;
   readonly counted: Counted;
+  /** The draft that is reused; null for a new one. */
+  readonly draft: Draft | null;
+  /** Null for a source that cannot be translated. */
+  readonly planned: PlannedRefresh | null;
 }
 
 /** Null when the article does not exist. */
-async function countSource({ db, actor }: VerbContext, articleId: ArticleId): Promise<CountedSource | null> {
-  const texts = await readTexts(db, actor.workspaceId, articleId).executeTakeFirst();
+async function prepare(
+  { db, actor: { workspaceId } }: VerbContext,
+  { articleId, language }: CreateTranslation,
+): Promise<Prepared | null> {
+  const texts = await readTexts(db, workspaceId, articleId).executeTakeFirst();
   if (texts === undefined) return null;
-  return { document: texts.document, counted: await countBody(texts.document) };
+  const source = writeJson(toSnapshot(texts, await readAssets(db, workspaceId, articleId)));
+  const counted = await countBody(texts.document);
+  const draft = await readDraft(db, workspaceId, texts.translation_group_id, language);
+  const languages = { sourceLanguage: texts.primary_language, targetLanguage: language };
+  const planned =
+    counted.ok && texts.languages.includes(language)
+      ? await doTask('planFirst', source, draft?.content ?? null, draft?.madeTitle ?? null, languages)
+      : null;
+  return { source, counted, draft, planned };
 }
 
 async function create(
   tx: Tx,
   context: Context,
   input: CreateTranslation,
-  priced: CountedSource | null,
+  prepared: Prepared | null,
 ): Promise<Queued | typeof CHANGED> {
   const { workspaceId } = context.actor;
   const source = await readSource(tx, workspaceId, input.articleId);
@@ -102,20 +121,22 @@ async function create(
     throw invalid('', 'The article has no content to translate yet.');
   }
 
-  if (priced === null || priced.document !== source.snapshot.document.text) return CHANGED;
-  const estimate = estimateCounted(source.snapshot, priced.counted);
-  const bytes = bytesOf(source.snapshot.assets);
-  const reused = await reuseDraft(tx, workspaceId, source.translation_group_id, input.language);
+  if (prepared === null || prepared.source !== writeJson(source.snapshot)) return CHANGED;
+  const estimate = estimateCounted(source.snapshot, prepared.counted);
+  const { planned, draft } = prepared;
+  if (planned === null) return CHANGED;
+  const version = [workspaceId, source.translation_group_id, input.language] as const;
+  const there = await readDraft(tx, ...version, true);
+  if (there?.content !== draft?.content) return CHANGED;
+  const reused = await reuseDraft(tx, ...version);
   const article = reused ?? (await insertDraft(tx, workspaceId, source, input.language));
-  await copyCategories(tx, workspaceId, input.articleId, article.id);
-
-  const languages = { source_language: source.primary_language, target_language: input.language };
+  if (reused === null) await copyCategories(tx, workspaceId, input.articleId, article.id);
   const job = await admitJob(tx, context, {
     purpose: 'translate',
     article,
     idempotencyKey: input.idempotencyKey,
     credits: estimate.total,
-    bytes,
+    bytes: planned.bytes,
     workflowId: translationWorkflowId,
     events: () =>
       reused === null
@@ -130,18 +151,15 @@ async function create(
       action: 'translations.created',
       details: { sourceArticleId: input.articleId, language: input.language },
     },
-    record: async (jobId) => {
-      await tx
-        .insertInto('translations')
-        .values({
-          ...languages,
-          job_id: jobId,
-          workspace_id: workspaceId,
-          source_article_id: input.articleId,
-          snapshot: writeJson(source.snapshot),
-        })
-        .execute();
-    },
+    record: (jobId) =>
+      recordPlan(tx, jobId, {
+        workspaceId,
+        sourceId: input.articleId,
+        sourceLanguage: source.primary_language,
+        targetLanguage: input.language,
+        planned,
+        words: estimate.words,
+      }),
   });
   return {
     created: { reused: false, article: (await showArticle(tx, article)).article, job: toJob(job), estimate },

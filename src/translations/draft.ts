@@ -1,12 +1,12 @@
 import { sql } from 'kysely';
-import { insertArticle } from '../articles/insert.ts';
+import { insertArticle, noteMade } from '../articles/insert.ts';
 import { type ArticleRow, articleChanged, articleColumns } from '../articles/queries.ts';
-import type { Tx } from '../db/database.ts';
+import type { Queryable, Tx } from '../db/database.ts';
 import { EMPTY_DOCUMENT } from '../document/format/schema.ts';
 import { conflict } from '../errors.ts';
 import { type ArticleId, newId, type TranslationGroupId, type WorkspaceId } from '../ids.ts';
 import { slugOfTranslation } from '../slug.ts';
-import type { LockedSource } from './read-source.ts';
+import { type LockedSource, readContent } from './read-source.ts';
 
 /**
  * Moves the empty draft that a failed or cancelled translation left in this language back to QUEUED; null when the group
@@ -46,14 +46,49 @@ export async function reuseDraft(
   return reused;
 }
 
-/** Inserts an empty QUEUED article into the source's group. It has the source's title until it is translated. */
-export const insertDraft = (
+/** A draft that a translation may fill. */
+export interface Draft {
+  /** A `Snapshot` as JSON text. */
+  readonly content: string;
+  /** The title that the service gave it; null when unknown. */
+  readonly madeTitle: string | null;
+}
+
+/**
+ * The empty version of a group in a language; null when there is none.
+ * @param isLocked locks it until the transaction ends
+ */
+export async function readDraft(
+  db: Queryable,
+  workspaceId: WorkspaceId,
+  groupId: TranslationGroupId,
+  language: string,
+  isLocked = false,
+): Promise<Draft | null> {
+  const row = await db
+    .selectFrom('articles')
+    .$if(isLocked, (query) => query.forUpdate())
+    .select(['id', 'made_title'])
+    .where('workspace_id', '=', workspaceId)
+    .where('translation_group_id', '=', groupId)
+    .where('primary_language', '=', language)
+    .where(sql<boolean>`jsonb_array_length(document -> 'blocks') = 0`)
+    .executeTakeFirst();
+  const content = row && (await readContent(db, workspaceId, row.id));
+  return content === undefined ? null : { content, madeTitle: row?.made_title ?? null };
+}
+
+/**
+ * Inserts an empty QUEUED article into the source's group. It has the source's title until it is translated, and notes title
+ * and slug as they were made (contract.md T54).
+ */
+export async function insertDraft(
   tx: Tx,
   workspaceId: WorkspaceId,
   source: LockedSource,
   language: string,
-): Promise<ArticleRow> =>
-  insertArticle(tx, {
+): Promise<ArticleRow> {
+  const draft = await insertArticle(tx, {
     id: newId<ArticleId>(),
     workspace_id: workspaceId,
     project_id: source.project_id,
@@ -65,3 +100,6 @@ export const insertDraft = (
     translation_group_id: source.translation_group_id,
     word_count: 0,
   });
+  await noteMade(tx, draft.id);
+  return draft;
+}

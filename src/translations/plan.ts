@@ -1,6 +1,5 @@
 import { hash } from 'node:crypto';
 import { sql } from 'kysely';
-import { readAssets } from '../articles/images.ts';
 import type { Database } from '../db/database.ts';
 import type { StoredContext } from '../db/tables.ts';
 import { inTransaction } from '../db/transaction.ts';
@@ -9,18 +8,19 @@ import {
   type PlannedTexts,
   placeholdersOf,
   planBatches,
+  revisedFrom,
 } from '../document/translation/planned.ts';
 import { FIELD_KINDS, isField } from '../document/translation/segments.ts';
 import { MAX_TERMS, type StyleSheet } from '../document/translation/style-sheet.ts';
 import { glossaryIn, occurringIn } from '../guidance/glossary/terms.ts';
 import { styleOf } from '../guidance/styles/styles.ts';
 import type { ArticleId, JobId, WorkspaceId } from '../ids.ts';
-import { writeJson } from '../json-text.ts';
 import type { TranslationProvider } from '../providers/types.ts';
 import { doTask } from '../threads/pool.ts';
 import { inTheBackground } from '../threads/share.ts';
 import { lookUpMemory } from './memory/look-up.ts';
-import { readTexts, toSnapshot } from './read-source.ts';
+import { readContent } from './read-source.ts';
+import { readVersion } from './refresh/version.ts';
 import { findSheet } from './style-sheet/queries.ts';
 
 /** Bounds of one provider call: small enough for a cheap repair, large enough for context. */
@@ -29,8 +29,8 @@ const BATCH = { maxWords: 400, maxSegments: 40 } as const;
 const MANY_BATCHES = 250;
 const MAX_SEGMENTS_OF_MANY = 200;
 
-/** The task that plans the segments: `plan` for a snapshot of the source, `planSegmentsOf` for the plan of a refresh. */
-export type PlanTask = 'plan' | 'planSegmentsOf';
+/** What a plan needs to know of the engine. */
+type PlanningEngine = Pick<TranslationProvider, 'name' | 'edition' | 'goesByVersion'>;
 
 /** The engine requests that a job still has to make. */
 export interface Plan {
@@ -43,16 +43,11 @@ export interface Plan {
 }
 
 /**
- * Splits the job's snapshot into segments, one row each, groups them into batches and freezes the prompt context. A
+ * Splits what a job translates into segments, one row each, groups them into batches and freezes the prompt context. A
  * translated row is never requested again, a text in the memory not at all, and of equal texts only one.
  * @returns the same result each time, until the first batch has run
  */
-export async function planSegments(
-  db: Database,
-  jobId: JobId,
-  engine: Pick<TranslationProvider, 'name' | 'edition'>,
-  task: PlanTask = 'plan',
-): Promise<Plan> {
+export async function planSegments(db: Database, jobId: JobId, engine: PlanningEngine): Promise<Plan> {
   const job = await db
     .selectFrom('translations')
     .innerJoin('jobs', 'jobs.id', 'translations.job_id')
@@ -60,20 +55,22 @@ export async function planSegments(
       'jobs.workspace_id as workspaceId',
       'jobs.project_id as projectId',
       'jobs.article_id as articleId',
+      'jobs.purpose',
       'source_article_id as sourceId',
       'source_language as source',
       'target_language as target',
       sql<string | null>`snapshot::text`.as('snapshot'),
-      sql<boolean>`coalesce((snapshot -> 'anew')::boolean, false)`.as('bypassMemory'),
+      sql<boolean>`(snapshot -> 'anew')::boolean`.as('bypassMemory'),
     ])
     .where('job_id', '=', jobId)
     .executeTakeFirstOrThrow();
   const { workspaceId, projectId, snapshot } = job;
-  if (snapshot === null) throw new Error(`job ${jobId} has no snapshot`);
+  if (snapshot === null) throw new Error(`job ${jobId} has no plan`);
   const languages = { sourceLanguage: job.source, targetLanguage: job.target };
-  const whole = task === 'plan' ? null : await readWhole(db, workspaceId, job.sourceId);
-  const { title, outline, segments } = await inTheBackground(workspaceId, () =>
-    task === 'plan' ? doTask('plan', snapshot, languages) : doTask('planSegmentsOf', snapshot, whole),
+  const isFirst = job.purpose === 'translate';
+  const [source, version] = isFirst ? [null, null] : await readSides(db, job, engine);
+  const { title, outline, segments, versionTitle } = await inTheBackground(workspaceId, () =>
+    doTask('planSegments', snapshot, source, version),
   );
   const texts = segments.map(({ text }) => text);
   const glossary = await glossaryIn(db, workspaceId, job, texts);
@@ -97,18 +94,19 @@ export async function planSegments(
   const fields = sent.filter(({ kind }) => isField(kind));
   const body = toBatches(sent.filter(({ kind }) => !isField(kind)));
   const batches = fields.length > 0 ? [fields, ...body] : body;
+  // With what goes with single texts, at most four times what is translated (contract.md V58).
+  const isTitleSent = versionTitle && versionTitle.length * batches.length <= lengthOf(sent);
   const batchOf = new Map(batches.flatMap((batch, at) => batch.map(({ key }) => [key, at] as const)));
   // A single request may contain all headings anyway.
   const sendsOutline =
-    body.length > 1 ||
-    task !== 'plan' ||
-    segments.some(({ key, kind }) => kind === 'heading' && found.has(key));
+    body.length > 1 || !isFirst || segments.some(({ key, kind }) => kind === 'heading' && found.has(key));
   const context: StoredContext = {
     title,
     outline: sendsOutline ? outline : [],
     glossary,
     style,
     sheet,
+    ...(isTitleSent ? { versionTitle } : {}),
     around: batches.map(around),
     placeholders: batches.map(placeholdersOf),
   };
@@ -116,7 +114,7 @@ export async function planSegments(
     await sql`
       INSERT INTO translation_segments
         (job_id, key, kind, position, same_as, batch, source_hash, source_text, words,
-          target_text, from_memory, text_key, made_by)
+          target_text, from_memory, text_key, made_by, in_version)
       SELECT ${jobId}, * FROM unnest(
         ${segments.map(({ key }) => key)}::text[],
         ${segments.map(({ kind }) => kind)}::text[],
@@ -129,7 +127,8 @@ export async function planSegments(
         ${segments.map(({ key }) => found.get(key)?.text ?? null)}::text[],
         ${segments.map(({ key }) => found.get(key)?.layer ?? null)}::text[],
         ${segments.map(({ key }) => keys.get(key)?.text ?? null)}::text[],
-        ${segments.map(({ key }) => keys.get(key)?.maker ?? null)}::text[]
+        ${segments.map(({ key }) => keys.get(key)?.maker ?? null)}::text[],
+        ${segments.map(({ inVersion }) => (inVersion ? JSON.stringify(inVersion) : null))}::jsonb[]
       )
       ON CONFLICT DO NOTHING
     `.execute(tx);
@@ -178,25 +177,35 @@ async function sheetFor(
   };
 }
 
-/** The source of a refresh as it is now, as JSON text; null when it was deleted. */
-async function readWhole(
+/** Source and version of a refresh as they are now; null for a source that was deleted, and for an engine that does not go by the version. */
+async function readSides(
   db: Database,
-  workspaceId: WorkspaceId,
-  articleId: ArticleId | null,
-): Promise<string | null> {
-  if (articleId === null) return null;
-  const texts = await readTexts(db, workspaceId, articleId).executeTakeFirst();
-  if (texts === undefined) return null;
-  return writeJson(toSnapshot(texts, await readAssets(db, workspaceId, articleId)));
+  {
+    workspaceId,
+    articleId,
+    sourceId,
+  }: {
+    readonly workspaceId: WorkspaceId;
+    readonly articleId: ArticleId;
+    readonly sourceId: ArticleId | null;
+  },
+  { goesByVersion = false }: PlanningEngine,
+) {
+  const source = sourceId === null ? undefined : await readContent(db, workspaceId, sourceId);
+  const version = goesByVersion ? await readVersion(db, { workspaceId, articleId }) : undefined;
+  const { content, provenance = null } = version ?? {};
+  return [source ?? null, content === undefined ? null : { content, provenance }] as const;
 }
 
-/** By key, the first segment with the same text and kind. */
+/** By key, the first segment with the same text and kind, and the same text in the version. */
 function findEqual(segments: PlannedTexts['segments']): Map<string, string> {
   const firsts = new Map<string, string>();
   const sameAs = new Map<string, string>();
-  for (const { key, kind, text } of segments) {
-    const first = firsts.get(`${kind} ${text}`);
-    if (first === undefined) firsts.set(`${kind} ${text}`, key);
+  for (const segment of segments) {
+    const { key, kind, text } = segment;
+    const asked = `${kind} ${text} ${revisedFrom(segment) ?? ''}`;
+    const first = firsts.get(asked);
+    if (first === undefined) firsts.set(asked, key);
     else sameAs.set(key, first);
   }
   return sameAs;
@@ -209,6 +218,9 @@ function toBatches(segments: PlannedTexts['segments']): PlannedSegment[][] {
     ? batches
     : planBatches(segments, { ...BATCH, maxSegments: MAX_SEGMENTS_OF_MANY });
 }
+
+const lengthOf = (segments: readonly PlannedSegment[]): number =>
+  segments.reduce((sum, { text }) => sum + text.length, 0);
 
 const around = (batch: readonly PlannedSegment[]) => ({
   before: batch[0]?.before ?? '',

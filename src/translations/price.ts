@@ -2,9 +2,7 @@ import { hash } from 'node:crypto';
 import { CHARACTERS_PER_WORD, textWeight } from '../document/format/words.ts';
 import type { Counted } from '../document/tasks/tasks.ts';
 import { metaFields } from '../document/translation/segments.ts';
-import type { Snapshot } from '../document/translation/source.ts';
 import { invalid } from '../errors.ts';
-import { JsonText } from '../json-text.ts';
 import { doTask } from '../threads/pool.ts';
 import type { SourceTexts } from './read-source.ts';
 import type { Estimate } from './schemas.ts';
@@ -40,19 +38,11 @@ export function estimateCounted(source: SourceTexts, counted: Counted): Estimate
   const beside = metaFields(source).reduce((sum, { text }) => sum + textWeight(text), counted.beside);
   const free = CHARACTERS_PER_WORD * freeWords(toWords(counted.body));
   const words = toWords(counted.body + Math.max(0, beside - free));
-  return { words, total: Math.ceil(words / WORDS_PER_CREDIT) };
+  return { words, total: translationPrice(words) };
 }
 
-/**
- * Credits for a job's snapshot.
- * @param snapshot JSON text
- * @param words undelivered or untranslated words, which are free
- */
-export async function priceWithout(snapshot: string, words: number): Promise<number> {
-  const { document, ...beside } = JSON.parse(snapshot) as Snapshot;
-  const estimate = await estimateSource({ ...beside, document: new JsonText(JSON.stringify(document)) });
-  return Math.ceil(Math.max(0, estimate.words - words) / WORDS_PER_CREDIT);
-}
+/** Credits for a first translation of so many priced words. */
+export const translationPrice = (words: number): number => Math.ceil(Math.max(0, words) / WORDS_PER_CREDIT);
 
 /**
  * Credits for a refresh: at least one when it sends any text.

@@ -4,7 +4,7 @@ import type { Queryable, Tx } from '../db/database.ts';
 import type { Snapshot, SourceAsset } from '../document/translation/source.ts';
 import { invalid } from '../errors.ts';
 import type { ArticleId, ProjectId, TranslationGroupId, WorkspaceId } from '../ids.ts';
-import { JsonText } from '../json-text.ts';
+import { JsonText, writeJson } from '../json-text.ts';
 
 export interface LockedSource {
   readonly project_id: ProjectId;
@@ -60,6 +60,16 @@ export const toSnapshot = (
   document: new JsonText(texts.document),
   assets,
 });
+
+/** The content of an article as the JSON text of a `Snapshot`; undefined when it was deleted. */
+export async function readContent(
+  db: Queryable,
+  workspaceId: WorkspaceId,
+  id: ArticleId,
+): Promise<string | undefined> {
+  const texts = await readTexts(db, workspaceId, id).executeTakeFirst();
+  return texts && writeJson(toSnapshot(texts, await readAssets(db, workspaceId, id)));
+}
 
 /**
  * Reads a source article and locks it FOR SHARE until the job that copies it commits. Undefined when the workspace has no

@@ -1,158 +1,183 @@
 import { sql } from 'kysely';
-import { copiesOf, newAssetIds } from '../articles/images.ts';
-import { lockAndChooseSlug, retryingSlug } from '../articles/insert.ts';
-import { storeLinks } from '../articles/links/store.ts';
-import { articleChanged } from '../articles/queries.ts';
-import { renderingColumns } from '../articles/rendering.ts';
-import { replaceContent } from '../articles/revisions/replace-content.ts';
+import { newAssetIds } from '../articles/images.ts';
+import { retryingSlug } from '../articles/insert.ts';
+import { JOB_OWNED } from '../articles/states.ts';
+import { recordAudit } from '../audit/record.ts';
+import type { Author } from '../context.ts';
 import type { Database, Tx } from '../db/database.ts';
-import { inTransaction } from '../db/transaction.ts';
-import type { AssembledArticle } from '../document/tasks/tasks.ts';
+import type { AppliedRefresh } from '../document/tasks/refresh.ts';
 import { ReassemblyError } from '../document/translation/reassemble.ts';
-import { fieldKey, isOfBody } from '../document/translation/segments.ts';
+import { fieldKey, isOfBody, type SegmentKind } from '../document/translation/segments.ts';
 import type { SourceAsset } from '../document/translation/source.ts';
-import type { ArticleId, JobId } from '../ids.ts';
-import { isJobOpen, type JobTarget, settleJob } from '../jobs/run-state.ts';
-import { namedSlug, slugOfTranslation } from '../slug.ts';
-import { doTask } from '../threads/pool.ts';
+import { ServiceError } from '../errors.ts';
+import type { ArticleId, JobId, WorkspaceId } from '../ids.ts';
+import { isJobOpen, settleJob } from '../jobs/run-state.ts';
 import { inTheBackground } from '../threads/share.ts';
-import { addImages } from './add-images.ts';
+import { fillDraft } from './fill-draft.ts';
 import { markFinalizing } from './mark-finalizing.ts';
-import { priceWithout } from './price.ts';
-import { keepProvenance } from './provenance.ts';
+import { refreshPrice, translationPrice } from './price.ts';
+import { isReleased } from './refresh/prepare.ts';
+import { storeProposals } from './refresh/store-proposals.ts';
+import { type Version, versionTask, withVersion } from './refresh/version.ts';
+import { writeChange } from './refresh/write.ts';
 import { isUntranslated, requireUsable } from './report/judge.ts';
 import { leaveOverlong } from './report/overlong.ts';
 import { keepReport } from './report/report.ts';
 import { takeOutPaid } from './take-out-paid.ts';
 
-/** What the transaction writes, prepared before it takes a lock. */
-interface TranslationResult {
-  readonly requestId: string;
-  /** Null when the source was deleted meanwhile. */
-  readonly sourceId: ArticleId | null;
-  readonly article: AssembledArticle;
-  readonly language: string;
-  /** Copies of the source's images. */
-  readonly images: readonly SourceAsset[];
-  /** The charge when texts were left out or stayed untranslated; null for all reserved credits. */
-  readonly credits: number | null;
+/** The result of a run, and how it was requested. */
+interface RunResult {
+  readonly workspaceId: WorkspaceId;
+  readonly articleId: ArticleId;
+  readonly sourceId: ArticleId;
+  readonly isSourceGone: boolean;
+  readonly isFirst: boolean;
+  readonly author: Author;
+  readonly reserved: number;
+  readonly heldBytes: number;
+  /** JSON text. */
+  readonly plan: string;
+  /** Priced words of a whole translation. */
+  readonly words: number;
+  /** See `PreparedRefresh`. */
+  readonly oldSources: string;
+  readonly released: boolean;
+  readonly segments: readonly MadeSegment[];
+  /** Ids of image copies, by the ids of their sources. */
+  readonly copyIds: ReturnType<typeof newAssetIds>;
 }
 
+interface MadeSegment {
+  readonly key: string;
+  readonly kind: SegmentKind;
+  readonly words: number;
+  /** Null when it was left. */
+  readonly target_text: string | null;
+  readonly untranslated: boolean;
+}
+
+/** Segments that are not charged: left, or in another language. */
+const isUnpaid = ({ target_text, untranslated }: MadeSegment): boolean =>
+  target_text === null || untranslated;
+
 /**
- * Writes the translated article, the copies of its images, the charge and the job's end in one transaction.
+ * Writes the result of a run and charges for what was delivered, in one transaction: fills the draft of a first translation,
+ * or changes a version as it is now and proposes the rest. What a person has saved in it meanwhile stays.
  * @returns false, without a change, when the job had already ended (cancelled, failed or settled)
  */
 export async function settleTranslation(db: Database, jobId: JobId): Promise<boolean> {
   if (!(await isJobOpen(db, jobId))) return false;
   await markFinalizing(db, jobId);
   await requireUsable(db, jobId);
-  const result = await assemble(db, jobId);
-  return retryingSlug(() => inTransaction(db, (tx) => settle(tx, jobId, result)));
+  const result = await readResult(db, jobId);
+  try {
+    return await inTheBackground(result.workspaceId, () =>
+      retryingSlug(() =>
+        withVersion(db, result, applyPlan(jobId, result), async (tx, worked) => {
+          const settled = await settleJob(tx, jobId, 'TRANSLATING', async (target) => {
+            const { version, output } = await worked();
+            if (!output.ok) throw new ReassemblyError(output.problem);
+            const bytes = result.isFirst
+              ? await fillDraft(tx, result.author, target, result, output.changed)
+              : await changeVersion(tx, jobId, version, result, output);
+            await leaveOverlong(tx, jobId, output.overlong);
+            await keepReport(tx, jobId);
+            return { bytesLeft: result.heldBytes - bytes, credits: priceOf(result, output) };
+          });
+          if (settled) await takeOutPaid(tx, jobId);
+          return settled;
+        }),
+      ),
+    );
+  } catch (error) {
+    // The article was deleted, and its job and hold with it.
+    if (error instanceof ServiceError && error.code === 'RESOURCE_NOT_FOUND') return false;
+    throw error;
+  }
 }
 
-async function assemble(db: Database, jobId: JobId): Promise<TranslationResult> {
-  const { snapshot, assets, target_language, workspace_id, request_id, source_article_id, reserved_credits } =
-    await db
-      .selectFrom('translations')
-      .innerJoin('jobs', 'jobs.id', 'translations.job_id')
-      .select([
-        sql<string | null>`translations.snapshot::text`.as('snapshot'),
-        sql<readonly SourceAsset[]>`translations.snapshot -> 'assets'`.as('assets'),
-        'source_article_id',
-        'target_language',
-        'jobs.workspace_id',
-        'jobs.request_id',
-        'jobs.reserved_credits',
-      ])
-      .where('job_id', '=', jobId)
-      .executeTakeFirstOrThrow();
-  if (snapshot === null) throw new Error(`job ${jobId} has no snapshot`);
+/** Applies the plan to the draft or version. Proposes all of it when readers would see unreviewed text. */
+const applyPlan = (jobId: JobId, { plan, oldSources, segments, isFirst, released, copyIds }: RunResult) => {
+  const translations = new Map(segments.map(({ key, target_text }) => [key, target_text]));
+  const unpaid = new Set(segments.filter(isUnpaid).map(({ key }) => key));
+  return versionTask('applyPlan', (version) => {
+    const isSeen = JOB_OWNED.includes(version.row.status) || (isReleased(version) && !released);
+    const by = { jobId, at: new Date().toISOString() };
+    const { content } = version;
+    const provenance = isFirst ? null : version.provenance;
+    return [plan, oldSources, content, provenance, translations, unpaid, copyIds, !isFirst && isSeen, by];
+  });
+};
+
+/** A first translation costs the words of the source, less those of the body that are not charged. */
+function priceOf(
+  { isFirst, reserved, words, segments }: RunResult,
+  { delivered, overlong }: AppliedRefresh,
+): number {
+  if (!isFirst) return refreshPrice(delivered.sent, delivered.weight, reserved);
+  const unpaid = segments.filter(
+    (segment) => isOfBody(segment.kind) && (isUnpaid(segment) || overlong.has(fieldKey(segment.key))),
+  );
+  const charged = unpaid.reduce((sum, segment) => sum - segment.words, words);
+  return Math.min(reserved, translationPrice(charged));
+}
+
+/** Writes a refresh and its proposals; returns by how many bytes the version's images have grown. */
+async function changeVersion(
+  tx: Tx,
+  jobId: JobId,
+  { row }: Version,
+  result: RunResult,
+  output: AppliedRefresh,
+): Promise<number> {
+  const { author, sourceId } = result;
+  const { changed, proposals } = output;
+  const { bytes } = await writeChange(tx, author, row, { sourceId, changed, because: { jobId } });
+  await storeProposals(tx, result, jobId, output);
+  await recordAudit(tx, author, {
+    action: 'translations.refreshed',
+    targetType: 'article',
+    targetId: row.id,
+    details: { jobId, applied: changed.applied.length, proposed: proposals.length },
+  });
+  return bytes;
+}
+
+async function readResult(db: Database, jobId: JobId): Promise<RunResult> {
+  const job = await db
+    .selectFrom('translations')
+    .innerJoin('jobs', 'jobs.id', 'translations.job_id')
+    .select([
+      sql<string | null>`(snapshot -> 'plan')::text`.as('plan'),
+      sql<number>`(snapshot -> 'words')::integer`.as('words'),
+      sql<string>`(snapshot -> 'oldSources')::text`.as('oldSources'),
+      sql<boolean>`(snapshot -> 'released')::boolean`.as('released'),
+      sql<readonly SourceAsset[]>`snapshot -> 'plan' -> 'copies'`.as('copies'),
+      sql<ArticleId>`snapshot ->> 'source'`.as('sourceId'),
+      sql<boolean>`source_article_id IS NULL`.as('isSourceGone'),
+      'jobs.purpose',
+      'jobs.workspace_id as workspaceId',
+      'jobs.article_id as articleId',
+      'jobs.reserved_credits as reserved',
+      'jobs.held_bytes as heldBytes',
+      'jobs.request_id',
+    ])
+    .where('job_id', '=', jobId)
+    .executeTakeFirstOrThrow();
+  const { plan, copies, purpose, request_id, ...rest } = job;
+  if (plan === null) throw new Error(`job ${jobId} has no plan`);
   const segments = await db
     .selectFrom('translation_segments')
-    .select(['key', 'kind', 'target_text', 'outcome', 'words', isUntranslated.as('untranslated')])
+    .select(['key', 'kind', 'words', 'target_text', isUntranslated.as('untranslated')])
     .where('job_id', '=', jobId)
+    .where((eb) => eb.or([eb('target_text', 'is not', null), eb('outcome', '=', 'left')]))
     .execute();
-  const translations = new Map<string, string | null>();
-  for (const { key, target_text, outcome } of segments) {
-    if (target_text === null && outcome !== 'left')
-      throw new Error(`job ${jobId}: segment ${key} is not translated`);
-    translations.set(key, target_text);
-  }
-  const assetIds = newAssetIds(assets);
-  const assembled = await inTheBackground(workspace_id, () =>
-    doTask('assemble', snapshot, translations, assetIds, { jobId, at: new Date().toISOString() }),
-  );
-  if (!assembled.ok) throw new ReassemblyError(assembled.problem);
-  const { article } = assembled;
-  let unpaidWords = 0;
-  for (const { key, kind, target_text, words, untranslated } of segments) {
-    const isLeft = target_text === null || article.overlong.has(fieldKey(key));
-    if ((isLeft || untranslated) && isOfBody(kind)) unpaidWords += words;
-  }
-  const described = assets.map((asset) => ({
-    ...asset,
-    altText: article.altTexts.get(asset.id) ?? asset.altText,
-  }));
   return {
-    requestId: request_id ?? '',
-    sourceId: source_article_id,
-    article,
-    language: target_language,
-    images: copiesOf(described, assetIds),
-    credits: unpaidWords === 0 ? null : Math.min(reserved_credits, await priceWithout(snapshot, unpaidWords)),
+    ...rest,
+    plan,
+    segments,
+    isFirst: purpose === 'translate',
+    author: { actor: { kind: 'system', workspaceId: job.workspaceId, jobId }, requestId: request_id ?? '' },
+    copyIds: newAssetIds(copies),
   };
-}
-
-/** The base of the version's slug. Without a source to make it from it stays as the draft has it. */
-async function slugBase(
-  tx: Tx,
-  target: JobTarget,
-  { sourceId, article, language }: TranslationResult,
-): Promise<string> {
-  const rows = await tx
-    .selectFrom('articles')
-    .select(['id', 'slug'])
-    .where('workspace_id', '=', target.workspace_id)
-    .where('id', 'in', sourceId === null ? [target.id] : [sourceId, target.id])
-    .execute();
-  const slugOf = (wanted: ArticleId | null) => rows.find(({ id }) => id === wanted)?.slug;
-  const source = slugOf(sourceId);
-  return source === undefined
-    ? (namedSlug(article.title) ?? slugOf(target.id) ?? 'article')
-    : slugOfTranslation(article.title, source, language);
-}
-
-async function settle(tx: Tx, jobId: JobId, result: TranslationResult): Promise<boolean> {
-  const settled = await settleJob(tx, jobId, 'TRANSLATING', async (target) => {
-    const { article } = result;
-    const bytesLeft = await addImages(tx, target, result.images);
-    const slug = await lockAndChooseSlug(
-      tx,
-      { projectId: target.project_id, language: result.language, except: target.id },
-      await slugBase(tx, target, result),
-    );
-    await replaceContent(tx, target.id, { kind: 'system', workspaceId: target.workspace_id, jobId })
-      .set({
-        ...renderingColumns(article.rendered),
-        is_translation: true,
-        title: article.title,
-        slug,
-        status: 'NEEDS_REVIEW',
-        document: article.stored.json,
-        meta_title: article.metaTitle,
-        meta_description: article.metaDescription,
-        target_keywords: article.targetKeywords,
-        secondary_keywords: article.secondaryKeywords,
-        word_count: article.stored.words,
-        ...articleChanged,
-      })
-      .execute();
-    await storeLinks(tx, result, target.id, null, article.rendered.places);
-    await keepProvenance(tx, target, result.sourceId, { ...article, withoutSource: [] });
-    await leaveOverlong(tx, jobId, article.overlong);
-    await keepReport(tx, jobId);
-    return { bytesLeft, ...(result.credits === null ? {} : { credits: result.credits }) };
-  });
-  if (settled) await takeOutPaid(tx, jobId);
-  return settled;
 }

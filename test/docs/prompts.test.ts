@@ -20,7 +20,7 @@ it('shows operators the instructions of a model, word for word', () => {
 // both here.
 // contract.md V50
 it.each<[string, Prompt, string]>([
-  ['translate', TRANSLATE, '2 NkpoCDDL'],
+  ['translate', TRANSLATE, '3 LyaZ_xJC'],
   ['repair', REPAIR, '1 KInvGeaG'],
   ['style sheet', DRAW_STYLE_SHEET, '1 hw3Ecc-g'],
 ])('has a version for each wording: %s', (_, { version, instructions }, known) => {

@@ -5,11 +5,10 @@ import type { Block, DocumentJson } from '../../src/document/format/schema.ts';
 import { mapTexts } from '../../src/document/format/walk.ts';
 import { applyRefresh } from '../../src/document/refresh/apply.ts';
 import { decide } from '../../src/document/refresh/decide.ts';
+import { newDraft, planDraft } from '../../src/document/refresh/draft.ts';
 import { planRefresh, segmentsToSend } from '../../src/document/refresh/plan.ts';
-import type { Proposal, Provenance, RefreshOptions } from '../../src/document/refresh/types.ts';
-import { provenanceOf } from '../../src/document/refresh/units.ts';
-import { reassemble } from '../../src/document/translation/reassemble.ts';
-import { extractSegments, type Segment } from '../../src/document/translation/segments.ts';
+import type { Proposal, Provenance, RefreshOptions, RefreshPlan } from '../../src/document/refresh/types.ts';
+import type { Segment } from '../../src/document/translation/segments.ts';
 import type { Snapshot } from '../../src/document/translation/source.ts';
 import { type AssetId, type JobId, newId, type ProposalId } from '../../src/ids.ts';
 import { pseudoLocalize } from '../../src/providers/pseudo.ts';
@@ -36,22 +35,27 @@ export interface Version {
   readonly provenance: Provenance;
 }
 
+/** A plan as it is stored until it is applied. */
+const stored = (plan: RefreshPlan): RefreshPlan => JSON.parse(JSON.stringify(plan)) as RefreshPlan;
+
+/** Plans a first translation, has its texts translated, and fills the draft. */
+export function fill(source: Snapshot, draft = newDraft(source.title), madeTitle = source.title) {
+  const plan = stored(planDraft(source, draft, madeTitle));
+  const input = {
+    translations: translated(segmentsToSend(plan)),
+    current: draft,
+    provenance: null,
+    oldSources: {},
+    copyIds: copyIdsFor(plan.copies),
+    proposeAll: false,
+  };
+  return { plan, input, result: applyRefresh(plan, input) };
+}
+
 /** A new translation, as it is written. */
 export function translateNew(source: Snapshot): Version {
-  const assetIds = copyIdsFor(source.assets);
-  const made = reassemble(source, translated(extractSegments(source)), assetIds);
-  const { altTexts, ...fields } = made;
-  const content: Snapshot = {
-    ...fields,
-    // As any save leaves it.
-    document: dropDeadLinks(made.document),
-    assets: source.assets.map((asset) => ({
-      ...asset,
-      id: assetIds.get(asset.id) ?? asset.id,
-      altText: altTexts.get(asset.id) ?? '',
-    })),
-  };
-  return { content, ...provenanceOf(source, made, assetIds) };
+  const { content, provenance } = fill(source).result;
+  return { content, provenance };
 }
 
 /** What has become of a version while its refresh ran. */
@@ -68,13 +72,13 @@ export function refresh(
   options: Partial<RefreshOptions> = {},
   { current = version.content, provenance = version.provenance, proposeAll = false }: Meanwhile = {},
 ) {
-  const planned = planRefresh(source, version.content, version.provenance, {
-    apply: 'untouched',
-    proposed: [],
-    ...options,
-  });
-  // A plan is stored between the two.
-  const plan = JSON.parse(JSON.stringify(planned)) as typeof planned;
+  const plan = stored(
+    planRefresh(source, version.content, version.provenance, {
+      apply: 'untouched',
+      proposed: [],
+      ...options,
+    }),
+  );
   const segments = segmentsToSend(plan);
   const result = applyRefresh(plan, {
     translations: translated(segments),

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import type { ArticleId } from '../../src/ids.ts';
+import { pseudoLocalize } from '../../src/providers/pseudo.ts';
 import { ProviderError } from '../../src/providers/types.ts';
 import { useTranslations } from '../support/translating.ts';
 import { addAsset, createIllustrated, usedBytes } from './support/images.ts';
@@ -17,7 +18,8 @@ async function translate(articleId: string, language = 'es') {
   return body;
 }
 
-it('a draft that a cancelled run left is reused, with the categories the source has now', async () => {
+// contract.md T54
+it('a draft that a cancelled run left is reused, and keeps its categories', async () => {
   const { source } = await createIllustrated(service, workspace);
   const categories: string[] = [];
   for (const name of ['Beds', 'Water']) {
@@ -40,7 +42,7 @@ it('a draft that a cancelled run left is reused, with the categories the source 
     .select('category_id')
     .where('article_id', '=', first.article.id)
     .execute();
-  expect(links).toEqual([{ category_id: categories[1] }]);
+  expect(links.map(({ category_id }) => category_id).sort()).toEqual(categories.sort());
 });
 
 it('the empty draft of a failed translation is neither reviewed nor published, and is filled by the next one', async () => {
@@ -91,4 +93,47 @@ it('a cover that an editor gave the draft of a failed translation stays, and the
   ]);
   // The source's plan is copied; its cover is not, and what was held for it is free again.
   expect((await usedBytes(service, workspace)) - before).toBe(700);
+});
+
+// contract.md T54
+it('title, slug, meta texts and keywords that a person set in the draft stay, and the rest is translated', async () => {
+  const { source } = await createIllustrated(service, workspace);
+  const meta = { metaTitle: 'The garden', metaDescription: 'How it grows.', targetKeywords: ['garden'] };
+  const patch = (id: string, body: unknown) =>
+    service.call(workspace.key, 'PATCH', `/api/articles/${id}`, body);
+  expect((await patch(source.id, meta)).status).toBe(200);
+  const translateInVain = async (language: string) => {
+    provider.behave = async () => {
+      throw new ProviderError('fatal', 'The engine does not know this language pair.');
+    };
+    const { article, job } = await translate(source.id, language);
+    expect((await calls.untilFinal(workspace, job.id)).status).toBe('FAILED');
+    provider.behave = async () => undefined;
+    return article;
+  };
+  const first = await translateInVain('es');
+  // The source's title has changed meanwhile: the draft's is the service's all the same.
+  expect((await patch(source.id, { title: 'A new title of the source' })).status).toBe(200);
+  const untouched = await translate(source.id);
+  expect((await calls.untilFinal(workspace, untouched.job.id)).status).toBe('COMPLETED');
+  const renamed = await calls.readArticle(workspace, first.id);
+  expect(renamed.title).toBe(pseudoLocalize('A new title of the source'));
+  expect(renamed.slug).not.toBe(first.slug);
+
+  const again = await translateInVain('de');
+  const own = {
+    title: 'Mein Titel',
+    slug: 'mein-garten',
+    metaTitle: 'Mein Meta-Titel',
+    targetKeywords: ['Beet'],
+  };
+  expect((await patch(again.id, own)).status).toBe(200);
+  const last = await translate(source.id, 'de');
+  expect(last.article.id).toBe(again.id);
+  expect((await calls.untilFinal(workspace, last.job.id)).status).toBe('COMPLETED');
+  const version = await calls.readArticle(workspace, again.id);
+  expect(version).toMatchObject({ ...own, metaDescription: pseudoLocalize(meta.metaDescription) });
+  expect(version.documentJson.blocks).toHaveLength(source.document.blocks.length);
+  const { body } = await service.call(workspace.key, 'GET', `/api/articles/${version.id}/proposals`);
+  expect(body.proposals).toEqual([]);
 });

@@ -5,7 +5,7 @@ import type { Permission } from '../../src/permissions.ts';
 import { pseudoLocalize as pseudo } from '../../src/providers/pseudo.ts';
 import { ProviderError } from '../../src/providers/types.ts';
 import { createRole } from '../../src/roles/create.ts';
-import { settleRefresh } from '../../src/translations/refresh/settle.ts';
+import { settleTranslation } from '../../src/translations/settle.ts';
 import { listenToAll } from '../support/events.ts';
 import { hang } from '../support/translating.ts';
 import { eventually } from '../support/wait.ts';
@@ -169,7 +169,7 @@ describe('a refresh', () => {
     go();
     const { job } = keyless.find(({ status }) => status === 202)?.body ?? {};
     await calls.untilFinal(workspace, job.id);
-    expect(await settleRefresh(service.db, job.id)).toBe(false);
+    expect(await settleTranslation(service.db, job.id)).toBe(false);
     expect(await wallet()).toMatchObject({ balance: before.balance - 2, reserved: 0 });
   });
 

@@ -87,7 +87,7 @@ export interface ContentTables {
     outline: NullableJson<Record<string, unknown>>;
     /** True when a person has changed the outline since a run made it. */
     outline_edited: Default<boolean>;
-    /** Title and slug made from a topic: while the article has them, a generation may replace them. */
+    /** Title and slug made from a topic or a source: while the article has them, a run may replace them. */
     made_title: Nullable<string>;
     made_slug: Nullable<string>;
     created_by: Nullable<string>;

@@ -8,10 +8,9 @@ import type {
   UnitKey,
   UnitSources,
 } from '../../document/refresh/types.ts';
-import type { JobContext, Neighbours, Placeholders } from '../../document/translation/context.ts';
+import type { InVersion, JobContext, Neighbours, Placeholders } from '../../document/translation/context.ts';
 import type { FoundDefect, Outcome, StoredReport } from '../../document/translation/report.ts';
 import type { SegmentKind } from '../../document/translation/segments.ts';
-import type { Snapshot } from '../../document/translation/source.ts';
 import type { StyleSheet } from '../../document/translation/style-sheet.ts';
 import type {
   AiOperationId,
@@ -81,9 +80,11 @@ export interface StoredContext extends JobContext {
 /** The source of a remembered translation: people who approved it, or an engine. */
 export type MemoryLayer = 'people' | 'machine';
 
-/** Working data of a refresh. */
-export interface StoredRefresh {
+/** Working data of a translation or refresh. */
+export interface StoredPlan {
   readonly plan: RefreshPlan;
+  /** Priced words of a whole translation. */
+  readonly words: number;
   /** What the changed units were translated from, as far as known. */
   readonly oldSources: UnitSources;
   /** Unlike the job's, it stays when the source is deleted. */
@@ -128,8 +129,8 @@ export interface JobTables {
     batch_count: Nullable<number>;
     /** Batches sent to an engine, not counting those it refused. */
     asked_batches: Generated<number[]>;
-    /** Of a refresh: its plan, with what it needs of the source. */
-    snapshot: NullableJson<Snapshot | StoredRefresh>;
+    /** Its plan, with what it needs of the source. */
+    snapshot: NullableJson<StoredPlan>;
     /** Null until it is planned. */
     context: NullableJson<StoredContext>;
     /** The style sheet that its texts go by; null until drawn, or until the first batch goes without: JSON's null then. */
@@ -157,6 +158,8 @@ export interface JobTables {
     /** Its key in the memory. */
     text_key: string;
     made_by: string;
+    /** What the version has in its place, for the engine; null for none. */
+    in_version: NullableJson<InVersion>;
     /** Null until it was sent. */
     outcome: Nullable<Outcome>;
     /** What was repaired, or is wrong with it. */

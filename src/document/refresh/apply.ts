@@ -2,7 +2,6 @@
 import { MAX_BLOCKS } from '../format/schema.ts';
 import { reassemble, type TranslatedArticle } from '../translation/reassemble.ts';
 import { leftFields } from '../translation/segments.ts';
-import type { Snapshot } from '../translation/source.ts';
 import { noteEdits } from './past.ts';
 import type {
   Proposal,
@@ -17,6 +16,7 @@ import type {
 } from './types.ts';
 import {
   blockKey,
+  eachUnit,
   fieldsOf,
   fieldUnits,
   idOf,
@@ -48,7 +48,7 @@ export function applyRefresh(
     plan.assetIds.map(([sourceId, id]) => [imageKey(sourceId), id]),
   );
   const { values, overlong } = targetValues(plan, input, now);
-  const sources = sourceValues(plan.partial);
+  const sources = new Map([...eachUnit(plan.partial)].map(([key, value]) => [key, value]));
   const left = leftFields(input.translations).union(overlong);
   const placeOf = placesIn(plan.partial);
   const hero = current.assets.find(({ role }) => role === 'hero')?.id;
@@ -77,7 +77,8 @@ export function applyRefresh(
     const whole = { hash: step.source ?? '', texts: step.texts };
     const source = withoutSkipped(whole, fields, placeOf(key), left);
     // The next refresh retries skipped units. A new image is written anyway: blocks show it.
-    if (source !== whole && !(value?.type === 'image' && there === undefined)) continue;
+    const isNeeded = plan.isFirst || (value?.type === 'image' && there === undefined);
+    if (source !== whole && !isNeeded) continue;
     if ((value === null && there === undefined) || isDecided(step, known.get(key))) {
       settled.push(key);
       continue;
@@ -86,7 +87,7 @@ export function applyRefresh(
     const reason =
       inline && there === undefined
         ? null
-        : (whyProposed(step, input, there, known.get(key)) ?? (there ? null : noPlaceFor(value)));
+        : (whyProposed(plan, step, input, now, known) ?? (there ? null : noPlaceFor(value)));
     if (reason === null) {
       const from = source.hash === '' ? null : (sources.get(key) ?? null);
       changes.set(
@@ -94,7 +95,7 @@ export function applyRefresh(
         value === null ? { value } : { value, source: source.hash, texts: source.texts, from },
       );
       if (key.startsWith('block:')) room += value === null ? 1 : there === undefined ? -1 : 0;
-    } else if (value !== null || !inline) {
+    } else if (!plan.isFirst && (value !== null || !inline)) {
       const inserts = value?.type === 'block' && there === undefined;
       const behind = inserts ? blocksBefore(key) : [];
       const oldSource = input.oldSources[key] ?? null;
@@ -120,15 +121,16 @@ const isDecided = (step: RefreshStep, known: UnitProvenance | undefined): boolea
   (known?.source ?? null) !== step.known && known !== undefined && known.source === step.source;
 
 function whyProposed(
-  step: RefreshStep,
+  { isFirst }: RefreshPlan,
+  { key, reason, target, known: source }: RefreshStep,
   { provenance, proposeAll }: RefreshInput,
-  there: Unit | undefined,
-  known: UnitProvenance | undefined,
+  now: ReadonlyMap<UnitKey, Unit>,
+  known: ReadonlyMap<UnitKey, UnitProvenance>,
 ): ProposalReason | null {
-  if (step.reason !== null) return step.reason;
+  if (reason !== null) return reason;
   if (proposeAll) return 'asked';
-  const same = (there?.hash ?? null) === step.target && (known?.source ?? null) === step.known;
-  return same && provenance !== null ? null : 'saved';
+  const same = (now.get(key)?.hash ?? null) === target && (known.get(key)?.source ?? null) === source;
+  return same && (provenance !== null || isFirst) ? null : 'saved';
 }
 
 /** The new values of the units, in the target language. */
@@ -138,7 +140,7 @@ function targetValues(
   now: ReadonlyMap<UnitKey, Unit>,
 ): { values: Map<UnitKey, UnitValue>; overlong: Set<string> } {
   const assetIds = new Map([...plan.assetIds, ...copyIds]);
-  const made = reassemble(plan.partial, translations, assetIds, undefined, new Map(plan.kept));
+  const made = reassemble(plan.partial, translations, assetIds, new Map(plan.kept));
   const values = new Map<UnitKey, UnitValue>(fieldUnits(made));
   for (const block of made.document.blocks) values.set(blockKey(block.id), { type: 'block', block });
   for (const image of plan.partial.assets) {
@@ -151,14 +153,6 @@ function targetValues(
     });
   }
   return { values, overlong: made.overlong };
-}
-
-/** The units of the source that are translated. */
-function sourceValues(partial: Snapshot): Map<UnitKey, UnitValue> {
-  const values = new Map<UnitKey, UnitValue>(fieldUnits(partial));
-  for (const block of partial.document.blocks) values.set(blockKey(block.id), { type: 'block', block });
-  for (const image of partial.assets) values.set(imageKey(image.id), { type: 'image', image });
-  return values;
 }
 
 /** Returns a function that gives the ids of the blocks before a unit in the source, nearest first. */

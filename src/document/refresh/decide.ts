@@ -21,6 +21,7 @@ import {
   hashesOf,
   type SourceHashes,
   type Unit,
+  withWriters,
   writtenUnit,
 } from './units.ts';
 import { type Change, imagesKnown, unitsOfVersion, writeUnits } from './write.ts';
@@ -58,9 +59,9 @@ export function decide(
   const jobs = new Map(accepted.map(({ proposal, jobId }) => [proposal.key, jobId]));
   const result = {
     ...written,
-    provenance: written.provenance.map((unit) => {
-      const jobId = jobs.get(unit.key);
-      return jobId === undefined ? unit : { ...unit, wrote: { jobId, at } };
+    provenance: withWriters(written.provenance, (key) => {
+      const jobId = jobs.get(key);
+      return jobId && { jobId, at };
     }),
     sources: [
       ...written.sources,

@@ -51,7 +51,9 @@ export function planRefresh(
     named: options.units === undefined ? null : new Set(options.units),
     only: whyNothingIsApplied(comparison, provenance, options),
   };
+  const isFirst = options.isFirst ?? false;
   const decided = decideAll(comparison, version, given);
+  if (isFirst) for (const [key, { reason }] of decided) if (reason !== null) decided.delete(key);
   const made = makeTexts(decided, source, given);
   const steps = comparison.units.flatMap((unit) => {
     const decision = decided.get(unit.key);
@@ -60,6 +62,8 @@ export function planRefresh(
   const inOrder = comparison.units.flatMap(({ key, source: from }) => (from === undefined ? [] : key));
   const plan = {
     ...made,
+    title: source.title,
+    isFirst,
     languages: options.languages ?? null,
     steps,
     assetIds: [...comparison.assetIds],
@@ -68,10 +72,15 @@ export function planRefresh(
       return value?.type === 'image' ? [value.image] : [];
     }),
     order: inOrder,
-    adopted: provenance === null ? comparison.units.flatMap(adopt) : [],
+    adopted: adoptedBy(provenance, comparison, isFirst),
     settled: options.proposed.filter((proposal) => isSettled(proposal, given)).map(({ key }) => key),
   };
   return { ...plan, sent: segmentsToSend(plan).length, weight: weigh(plan) };
+}
+
+function adoptedBy(provenance: Provenance | null, { units }: Comparison, isFirst: boolean): Provenance {
+  if (provenance === null) return units.flatMap(adopt);
+  return isFirst ? provenance : [];
 }
 
 /** The texts of a plan to send to an engine, in reading order. */

@@ -173,6 +173,10 @@ export interface RefreshPlan {
    * The part of the source to translate. Keys are positions in it; `segmentsToSend(plan)` gives the texts for the engine.
    */
   readonly partial: Snapshot;
+  /** The source's title. */
+  readonly title: string;
+  /** True for a first translation: it proposes nothing, and writes a skipped text as the source has it. */
+  readonly isFirst: boolean;
   /** Null when unknown: figures alone are then not sent. */
   readonly languages: LanguagePair | null;
   /** Reused texts by field key of `partial`; they are neither sent nor charged. */
@@ -183,7 +187,10 @@ export interface RefreshPlan {
   readonly copies: readonly SourceAsset[];
   /** The source's units in order. */
   readonly order: readonly UnitKey[];
-  /** For a version without provenance: which units of the source it has and lacks. */
+  /**
+   * What is known of a version without stored provenance: which units of the source it has and lacks; of an empty draft,
+   * what the service has made of it.
+   */
   readonly adopted: Provenance;
   /** Units whose open proposal has nothing left to propose. */
   readonly settled: readonly UnitKey[];
@@ -201,6 +208,8 @@ export interface RefreshOptions {
   /** The open proposals; those for the current source are not made again. */
   readonly proposed: readonly Proposal[];
   readonly languages?: LanguagePair | undefined;
+  /** See {@link RefreshPlan}. */
+  readonly isFirst?: boolean;
 }
 
 /** The result of applying a refresh to a version. */

@@ -3,11 +3,10 @@ import type { AssetId } from '../../ids.ts';
 import { dropDeadLinks } from '../format/links.ts';
 import type { Block } from '../format/schema.ts';
 import { collectTexts, type TextField } from '../format/walk.ts';
-import type { TranslatedArticle } from '../translation/reassemble.ts';
 import type { SegmentKind } from '../translation/segments.ts';
 import type { Snapshot } from '../translation/source.ts';
 import { hashOfShape, hashOfText, hashOfValue } from './canonical.ts';
-import type { MetaUnit, Provenance, UnitKey, UnitProvenance, UnitSources, UnitValue } from './types.ts';
+import type { MetaUnit, Provenance, UnitKey, UnitProvenance, UnitValue, Writer } from './types.ts';
 
 export interface Unit {
   readonly value: UnitValue;
@@ -40,22 +39,32 @@ export const fieldsAmong = (
   secondaryKeywords: isKept('secondaryKeywords') ? content.secondaryKeywords : [],
 });
 
-/** An article's units by key, in order. Blocks and images without a key are skipped. */
-export function unitsOf(
+/** An article's units in order: fields, blocks and images, each with its index among its kind. */
+export function* eachUnit(
   content: Snapshot,
   keyOfImage: (id: AssetId) => UnitKey | undefined = imageKey,
   keyOfBlock: (id: string) => UnitKey | undefined = blockKey,
+): Generator<readonly [key: UnitKey, value: UnitValue, place: number]> {
+  for (const [key, value] of fieldUnits(content)) yield [key, value, 0];
+  for (const [place, block] of content.document.blocks.entries()) {
+    const key = keyOfBlock(block.id);
+    if (key !== undefined) yield [key, { type: 'block', block }, place];
+  }
+  for (const [place, image] of content.assets.entries()) {
+    const key = keyOfImage(image.id);
+    if (key !== undefined) yield [key, { type: 'image', image }, place];
+  }
+}
+
+/** An article's units by key, in order. Blocks and images without a key are skipped. */
+export function unitsOf(
+  content: Snapshot,
+  keyOfImage?: (id: AssetId) => UnitKey | undefined,
+  keyOfBlock?: (id: string) => UnitKey | undefined,
 ): Map<UnitKey, Unit> {
   const units = new Map<UnitKey, Unit>();
-  const add = (key: UnitKey, value: UnitValue) => units.set(key, { value, hash: hashOfValue(value) });
-  for (const [key, value] of fieldUnits(content)) add(key, value);
-  for (const block of saved(content).blocks) {
-    const key = keyOfBlock(block.id);
-    if (key !== undefined) add(key, { type: 'block', block });
-  }
-  for (const image of content.assets) {
-    const key = keyOfImage(image.id);
-    if (key !== undefined) add(key, { type: 'image', image });
+  for (const [key, value] of eachUnit({ ...content, document: saved(content) }, keyOfImage, keyOfBlock)) {
+    units.set(key, { value, hash: hashOfValue(value) });
   }
   return units;
 }
@@ -195,41 +204,12 @@ export function withoutSkipped(
   return { hash: '', texts: source.texts.map((hash, index) => (isLeft[index] ? '' : hash)) };
 }
 
-/** A version that was just translated: its provenance, and the units of its source. */
-interface Translated {
-  readonly provenance: Provenance;
-  readonly sources: UnitSources;
-}
-
-/**
- * The provenance of a version that was just translated.
- * @param assetIds the version's images by the source's
- * @param left the fields that keep the source's text
- */
-export function provenanceOf(
-  source: Snapshot,
-  { altTexts, ...made }: Omit<TranslatedArticle, 'overlong'>,
-  assetIds: ReadonlyMap<string, AssetId>,
-  left: ReadonlySet<string> = new Set(),
-): Translated {
-  const placeOf = placesIn(source);
-  const version: Snapshot = {
-    ...made,
-    assets: source.assets.map((image) => ({
-      ...image,
-      id: assetIds.get(image.id) ?? image.id,
-      altText: altTexts.get(image.id) ?? image.altText,
-    })),
-  };
-  const keys = new Map([...assetIds].map(([sourceId, id]) => [id, imageKey(sourceId)]));
-  const written = unitsOf(version, (id) => keys.get(id));
-  const sources: Partial<Record<UnitKey, UnitValue>> = {};
-  const provenance = [...unitsOf(source)].map(([key, unit]) => {
-    const fields = fieldsOf(key, unit.value);
-    const from = withoutSkipped({ hash: unit.hash, texts: hashesOf(fields) }, fields, placeOf(key), left);
-    const to = written.get(key);
-    if (from.hash !== '') sources[key] = unit.value;
-    return to === undefined ? absentUnit(key, from) : writtenUnit(key, from, to.value);
+/** The provenance with the writers of some units' present pairs. */
+export const withWriters = (
+  provenance: Provenance,
+  writerOf: (key: UnitKey) => Writer | undefined,
+): Provenance =>
+  provenance.map((unit) => {
+    const wrote = writerOf(unit.key);
+    return wrote === undefined ? unit : { ...unit, wrote };
   });
-  return { provenance, sources };
-}

@@ -27,10 +27,12 @@ const keyOfText = (languages: LanguagePair, kind: SegmentKind, text: string): st
  * Memory keys by text key.
  * @param maker identifies engine and instructions; the glossary terms (JSON text) in a text are part of its key
  * @param voice hash of what the style sheet decides for every text
+ * @param revised what is translated in view of an old translation, by text key (contract.md V59)
  */
 export function memoryKeys(
   texts: ReadonlyMap<string, string>,
   kinds: ReadonlyMap<string, SegmentKind>,
+  revised: ReadonlyMap<string, string>,
   languages: LanguagePair,
   maker: string,
   glossary: string,
@@ -40,9 +42,10 @@ export function memoryKeys(
   const keys = new Map<string, MemoryKey>();
   for (const [key, text] of texts) {
     const terms = termsIn(plainText(text));
+    const old = revised.get(key);
     keys.set(key, {
       text: keyOfText(languages, kinds.get(key) ?? 'paragraph', text),
-      maker: `${keyOf([maker, terms])}.${voice}`,
+      maker: `${keyOf(old === undefined ? [maker, terms] : [maker, terms, old])}.${voice}`,
     });
   }
   return keys;

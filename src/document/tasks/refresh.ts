@@ -8,13 +8,12 @@ import {
   markCurrent as markUnits,
   currentValues as valuesOf,
 } from '../refresh/decide.ts';
-import { planRefresh, segmentsToSend } from '../refresh/plan.ts';
+import { segmentsToSend } from '../refresh/plan.ts';
 import { type ListedUnit, unitNames, listUnits as unitsListed } from '../refresh/states.ts';
 import type {
   Decision,
   Proposal,
   Provenance,
-  RefreshOptions,
   RefreshPlan,
   RefreshResult,
   UnitKey,
@@ -22,84 +21,13 @@ import type {
   UnitValue,
   Writer,
 } from '../refresh/types.ts';
-import { fieldsAmong } from '../refresh/units.ts';
+import { fieldsAmong, withWriters } from '../refresh/units.ts';
 import { weigh } from '../refresh/weigh.ts';
 import { orUnwritable, type Unwritable } from '../translation/reassemble.ts';
-import type { Segment } from '../translation/segments.ts';
+import { fieldKey } from '../translation/segments.ts';
 import type { Snapshot } from '../translation/source.ts';
+import { read, readProvenance, unknownAmong } from './plan.ts';
 import { type RenderedDocument, toStore } from './stored.ts';
-
-const read = <Value>(json: string): Value => JSON.parse(json) as Value;
-const readProvenance = (json: string | null): Provenance | null =>
-  json === null ? null : read<Provenance>(json);
-
-/** A plan as JSON text, with its figures. */
-export interface PlannedRefresh {
-  readonly plan: string;
-  readonly sent: number;
-  readonly weight: number;
-  /** Bytes to reserve for copies of images. */
-  readonly bytes: number;
-  /** Number of blocks in the source. */
-  readonly blocks: number;
-  /** Number of changed units. */
-  readonly changed: { readonly blocks: number; readonly fields: number; readonly images: number };
-  /** The changed units. */
-  readonly keys: readonly UnitKey[];
-  /** Those of `units` that neither side has. */
-  readonly unknown: readonly string[];
-}
-
-/** How a refresh was requested. */
-export interface PlanOptions {
-  readonly apply: RefreshOptions['apply'];
-  readonly languages?: RefreshOptions['languages'];
-  /** Names of units; undefined for all. */
-  readonly units?: readonly string[] | undefined;
-}
-
-const unknownAmong = (named: readonly string[], names: ReadonlySet<string>): string[] =>
-  named.filter((name) => !names.has(name));
-
-/** Plans a refresh of a version; `proposed` are its open proposals. */
-export function planVersion(
-  sourceJson: string,
-  versionJson: string,
-  provenance: string | null,
-  proposed: string,
-  { apply, languages, units: named }: PlanOptions,
-): PlannedRefresh {
-  const source = read<Snapshot>(sourceJson);
-  const version = read<Snapshot>(versionJson);
-  const known = readProvenance(provenance);
-  const plan = planRefresh(source, version, known, {
-    apply,
-    languages,
-    units: named as readonly UnitKey[] | undefined,
-    proposed: read<Proposal[]>(proposed),
-  });
-  const keys = plan.steps.map(({ key }) => key);
-  const blocks = keys.filter((key) => key.startsWith('block:')).length;
-  const images = keys.filter((key) => key.startsWith('image:')).length;
-  return {
-    plan: JSON.stringify(plan),
-    sent: plan.sent,
-    weight: plan.weight,
-    bytes: plan.copies.reduce((sum, { byteSize }) => sum + byteSize, 0),
-    blocks: source.document.blocks.length,
-    changed: { blocks, images, fields: keys.length - blocks - images },
-    keys,
-    unknown: named === undefined ? [] : unknownAmong(named, unitNames(source, version, known)),
-  };
-}
-
-/** The texts to send for a stored refresh, and the partial article that they are from. */
-export function sentOf(
-  refresh: string,
-): Pick<RefreshPlan, 'partial' | 'languages'> & { segments: Segment[] } {
-  const { plan } = read<{ plan: RefreshPlan }>(refresh);
-  return { partial: plan.partial, languages: plan.languages, segments: segmentsToSend(plan) };
-}
 
 /** Changes of what is kept about a version's translation. JSON text: for a large table it is too long to parse on the event loop. */
 export interface Decided {
@@ -167,7 +95,7 @@ function deliveredOf(
   }
   const rest = {
     languages: plan.languages,
-    kept: [...kept, ...[...unpaid].map((key) => [key.replace(/\.part\.\d+$/, ''), { text: '' }] as const)],
+    kept: [...kept, ...[...unpaid].map((key) => [fieldKey(key), { text: '' }] as const)],
     partial: {
       ...fieldsAmong(partial, (key) => units.has(key)),
       document: {
@@ -185,7 +113,7 @@ function deliveredOf(
   return { sent: segmentsToSend(rest).length, weight: weigh(rest) };
 }
 
-/** Applies a plan to the version as it is now; `oldSources` has what the changed units were translated from. */
+/** Applies a plan to the version or draft as it is now; `oldSources` has what the changed units were translated from. */
 export function applyPlan(
   plan: string,
   oldSources: string,
@@ -210,10 +138,8 @@ export function applyPlan(
     const units = new Set([...result.applied, ...proposals.map(({ key }) => key)]);
     const delivered = deliveredOf(planned, units, unpaid.union(overlong));
     const applied = new Set(result.applied);
-    const changed = changedBy({
-      ...result,
-      provenance: result.provenance.map((unit) => (applied.has(unit.key) ? { ...unit, wrote: by } : unit)),
-    });
+    const written = withWriters(result.provenance, (key) => (applied.has(key) ? by : undefined));
+    const changed = changedBy({ ...result, provenance: written });
     return { ok: true, proposals, settled, changed, delivered, overlong };
   });
 }

@@ -2,7 +2,6 @@
  * Tasks on whole documents, which run on a separate thread for large ones. Documents go in and come out as text, so that
  * little is copied between threads.
  */
-import type { AssetId } from '../../ids.ts';
 import { dropDeadLinks } from '../format/links.ts';
 import { type DocumentIssue, parseDocument, STORED_BOUNDS } from '../format/parse.ts';
 import type { DocumentJson } from '../format/schema.ts';
@@ -12,26 +11,18 @@ import { toPlainText, weighInline } from '../inline/parse.ts';
 import { ParsedTexts } from '../inline/texts.ts';
 import { importMarkdown } from '../markdown/import.ts';
 import { countStates } from '../refresh/states.ts';
-import type { Provenance, StateCounts, Writer } from '../refresh/types.ts';
-import { provenanceOf, unitsOf } from '../refresh/units.ts';
+import type { Provenance, StateCounts } from '../refresh/types.ts';
+import { unitsOf } from '../refresh/units.ts';
 import { type Rendered, renderDocument } from '../render/document.ts';
 import type { Term } from '../text/term-index.ts';
-import type { LanguagePair } from '../translation/figures.ts';
 import { occurringTerms } from '../translation/glossary.ts';
-import { type PlannedTexts, planTexts } from '../translation/planned.ts';
-import {
-  orUnwritable,
-  reassemble,
-  replaceAssets,
-  type TranslatedArticle,
-  type Unwritable,
-} from '../translation/reassemble.ts';
-import { extractSegments, leftFields } from '../translation/segments.ts';
+import { replaceAssets } from '../translation/reassemble.ts';
 import type { Snapshot } from '../translation/source.ts';
 import { attach, markPairs } from './attach.ts';
 import { fitting, memoryKeys, taughtTexts } from './memory.ts';
-import { applyPlan, currentValues, decide, listUnits, markCurrent, planVersion, sentOf } from './refresh.ts';
-import { type RenderedDocument, type StoredDocument, toStore } from './stored.ts';
+import { planFirst, planSegments, planVersion } from './plan.ts';
+import { applyPlan, currentValues, decide, listUnits, markCurrent } from './refresh.ts';
+import { type StoredDocument, toStore } from './stored.ts';
 
 export type CheckedDocument =
   | { readonly ok: true; readonly stored: StoredDocument; readonly rendered: Rendered }
@@ -54,56 +45,6 @@ function copyDocument(json: string, assetIds: ReadonlyMap<string, string>): stri
   const document = readDocument(json);
   replaceAssets(document, assetIds);
   return JSON.stringify(document);
-}
-
-/** The texts to send of a snapshot (JSON text). */
-function plan(json: string, languages: LanguagePair): PlannedTexts {
-  const snapshot = JSON.parse(json) as Snapshot;
-  return planTexts(extractSegments(snapshot, undefined, languages), snapshot);
-}
-
-/** The texts to send of a refresh; `source` is its source article, null when deleted. */
-function planSegmentsOf(refresh: string, source: string | null): PlannedTexts {
-  const { partial, languages, segments } = sentOf(refresh);
-  const whole = source === null ? partial : (JSON.parse(source) as Snapshot);
-  return planTexts(segments, whole, partial, languages);
-}
-
-/** A translated article as stored. */
-export type AssembledArticle = Omit<TranslatedArticle, 'document'> &
-  RenderedDocument & {
-    /** The version's provenance, and its units' sources, as JSON text. */
-    readonly provenance: string;
-    readonly sources: string;
-  };
-
-/** The article, or why it cannot be written. */
-export type Assembled = { readonly ok: true; readonly article: AssembledArticle } | Unwritable;
-
-/** Writes translations into a copy of the snapshot (JSON text) with the images of `assetIds`, and renders it. */
-function assemble(
-  snapshot: string,
-  translations: ReadonlyMap<string, string | null>,
-  assetIds: ReadonlyMap<string, AssetId>,
-  by: Writer,
-): Assembled {
-  const texts = new ParsedTexts();
-  const source = JSON.parse(snapshot) as Snapshot;
-  return orUnwritable(() => {
-    const made = reassemble(source, translations, assetIds, texts);
-    const { document, ...article } = made;
-    const known = provenanceOf(source, made, assetIds, leftFields(translations).union(made.overlong));
-    const provenance = known.provenance.map((unit) => (unit.target === null ? unit : { ...unit, wrote: by }));
-    return {
-      ok: true,
-      article: {
-        ...article,
-        ...toStore(document, texts),
-        provenance: JSON.stringify(provenance),
-        sources: JSON.stringify(known.sources),
-      },
-    };
-  });
 }
 
 /** Counts each version's units by state. Versions and provenance come in by id, as JSON text. */
@@ -203,8 +144,8 @@ export const TASKS = {
   check,
   render,
   copyDocument,
-  plan,
-  planSegmentsOf,
+  planSegments,
+  planFirst,
   planVersion,
   applyPlan,
   decide,
@@ -213,7 +154,6 @@ export const TASKS = {
   attach,
   currentValues,
   listUnits,
-  assemble,
   states,
   findImages,
   importFile,

@@ -27,6 +27,8 @@ export interface JobContext {
   readonly style: Style | null;
   /** The version's style sheet; null without one. */
   readonly sheet: StyleSheet | null;
+  /** The title of the version that is refreshed, unless it is translated again. */
+  readonly versionTitle?: string;
 }
 
 /** What the job has translated before the body: the title, and keywords with what people search for instead of them. */
@@ -37,6 +39,17 @@ export interface TranslatedFields {
 
 /** What the empty tags of a text stand for, by tag id: the contents of its code and placeholders. */
 export type Placeholders = Readonly<Record<number, string>>;
+
+/** What a version has in the place of a text that a refresh translates, as plain text; fields without a text are absent. */
+export interface InVersion {
+  /** What was translated before; absent when unknown. */
+  readonly oldSource?: string;
+  /** What stands there now, as translated then or as a person has changed it since. */
+  readonly current?: string;
+  /** What stands before and after it; bounded. */
+  readonly before?: string;
+  readonly after?: string;
+}
 
 /** The plain text before and after the texts of a request; empty at the article's ends. */
 export interface Neighbours {

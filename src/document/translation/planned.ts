@@ -1,6 +1,6 @@
 /** Plans the texts of an article for an engine: batches, with the text around each. */
 import { cutAtWord } from '../text/characters.ts';
-import type { Neighbours, Placeholders } from './context.ts';
+import type { InVersion, Neighbours, Placeholders } from './context.ts';
 import { encodeField } from './field-codec.ts';
 import type { LanguagePair } from './figures.ts';
 import { extractSegments, type Segment, segmentWords } from './segments.ts';
@@ -15,11 +15,27 @@ const OUTLINE = { least: 300, most: 6_000, share: 0.2 } as const;
 
 export interface PlannedSegment extends Segment, Neighbours {
   readonly words: number;
+  /** What the version has in its place; absent in a first translation, and where the version has nothing. */
+  readonly inVersion?: InVersion;
+}
+
+/** What a text is translated in view of besides its source, as one string; null when the version has no text for it. */
+export const revisedFrom = ({ inVersion }: Pick<PlannedSegment, 'inVersion'>): string | null =>
+  inVersion?.current === undefined ? null : JSON.stringify([inVersion.oldSource, inVersion.current]);
+
+/** Looks up texts of the version that is refreshed. */
+export interface VersionTexts {
+  /** The version's text for a segment, and what that was translated from. */
+  readonly at: (key: string) => Pick<InVersion, 'oldSource' | 'current'>;
+  /** The version's text for a segment of the whole source's body; empty when it has none. */
+  readonly textOf: (keyInWhole: string) => string;
 }
 
 /** The texts that are sent, in reading order, and their context. */
 export interface PlannedTexts {
   readonly title: string;
+  /** The title of the version that is refreshed, unless it is translated again. */
+  readonly versionTitle?: string;
   readonly outline: readonly string[];
   readonly segments: readonly PlannedSegment[];
 }
@@ -29,21 +45,38 @@ export interface PlannedTexts {
  * @param whole the article, from which the surrounding texts are taken
  * @param part the part of the article that the segments' keys refer to; `whole` by default
  * @param languages of the segments; null when unknown
+ * @param version the texts of the version that is refreshed; null when there is none
  */
 export function planTexts(
   segments: readonly Segment[],
   whole: Snapshot,
   part = whole,
   languages: LanguagePair | null = null,
+  version: VersionTexts | null = null,
 ): PlannedTexts {
   const texts = part === whole ? segments : extractSegments(whole, undefined, languages);
   const places = new Map(texts.map(({ key }, place) => [key, place]));
   const keyInWhole = part === whole ? (key: string) => key : keyMapper(part, whole);
   const neighbour = (place: number | undefined): string =>
     place === undefined ? '' : plainText(texts[place]?.text ?? '');
+  const isSent = new Set(version === null ? [] : segments.map(({ key }) => keyInWhole(key)));
+  const inVersion = ({ key }: Segment, place: number | undefined): { readonly inVersion?: InVersion } => {
+    if (version === null) return {};
+    const own = version.at(key);
+    const besides = (step: -1 | 1): string => {
+      const other = place === undefined ? undefined : texts[place + step]?.key;
+      // One that is translated again comes with what stands there; a new text has nothing else to go by.
+      const isKnown = other === undefined || (own.current !== undefined && isSent.has(other));
+      return isKnown ? '' : version.textOf(other);
+    };
+    const [before, after] = [ending(besides(-1)), cutAtWord(besides(1), MAX_NEIGHBOUR)];
+    const found = { ...own, ...(before && { before }), ...(after && { after }) };
+    return Object.keys(found).length === 0 ? {} : { inVersion: found };
+  };
   const planned = segments.map((segment) => {
     const place = places.get(keyInWhole(segment.key));
     return {
+      ...inVersion(segment, place),
       ...segment,
       words: segmentWords(segment),
       before: place === undefined ? '' : ending(neighbour(place - 1)),
@@ -128,6 +161,29 @@ export function placeholdersOf(
     room = left;
   }
   return named;
+}
+
+/** Characters of a version's texts that go with a request, by those that it translates (contract.md V58). */
+const VERSION_SHARE = 3;
+
+/**
+ * What the version has in the place of a request's texts, by their keys: first what stands there, then what that was
+ * translated from, then what stands around, as far as there is room.
+ */
+export function boundInVersion(
+  texts: readonly (Pick<Segment, 'key' | 'text'> & { readonly inVersion: InVersion | null })[],
+): Map<string, InVersion> {
+  let room = VERSION_SHARE * texts.reduce((sum, { text }) => sum + text.length, 0);
+  const found = new Map<string, InVersion>();
+  for (const field of ['current', 'oldSource', 'before', 'after'] as const) {
+    for (const { key, inVersion } of texts) {
+      const text = inVersion?.[field];
+      if (text === undefined || text.length > room) continue;
+      room -= text.length;
+      found.set(key, { ...found.get(key), [field]: text });
+    }
+  }
+  return found;
 }
 
 function shorten(content: string): string {

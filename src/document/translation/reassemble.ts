@@ -55,7 +55,6 @@ export function orUnwritable<Written>(write: () => Written): Written | Unwritabl
  * always valid. A translation beyond the length that a client may save is not written (contract.md V38).
  * @param translations checked translations by the keys of `extractSegments(snapshot)`; null keeps the source's text
  * @param assetIds the copies of the source's images
- * @param texts receives the parsed texts
  * @param kept fields by key that are taken over instead of translated
  * @throws ReassemblyError when a translation is missing or damaged.
  */
@@ -63,7 +62,6 @@ export function reassemble(
   snapshot: Snapshot,
   translations: ReadonlyMap<string, string | null>,
   assetIds: ReadonlyMap<string, AssetId>,
-  texts = new ParsedTexts(),
   kept: ReadonlyMap<string, TextChange> = new Map(),
 ): TranslatedArticle {
   const translate = (key: string, field: Pick<TextField, 'text' | 'markdown' | 'links'>): TextChange => {
@@ -103,7 +101,7 @@ export function reassemble(
   }
 
   replaceAssets(document, assetIds);
-  const parsed = parseDocument(document, texts, STORED_BOUNDS);
+  const parsed = parseDocument(document, new ParsedTexts(), STORED_BOUNDS);
   if (!parsed.ok)
     throw new ReassemblyError(`translated document is not valid: ${JSON.stringify(parsed.issues[0])}`);
   return {

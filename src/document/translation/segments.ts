@@ -97,13 +97,12 @@ export function partKey(fieldKey: string, part: number): string {
 /** The key of the field that a part of a long text belongs to; other keys stay. */
 export const fieldKey = (key: string): string => key.replace(/\.part\.\d+$/, '');
 
+/** The key of the field that has a part or the title of a link; other keys stay. */
+export const holderKey = (key: string): string => key.replace(/\.(?:part|title)\.\d+$/, '');
+
 /** The keys of fields with a segment that has no usable translation (null). */
 export const leftFields = (translations: ReadonlyMap<string, string | null>): Set<string> =>
-  new Set(
-    [...translations].flatMap(([key, text]) =>
-      text === null ? key.replace(/\.(?:part|title)\.\d+$/, '') : [],
-    ),
-  );
+  new Set([...translations].flatMap(([key, text]) => (text === null ? holderKey(key) : [])));
 
 /**
  * True when there is a letter outside the untouchable parts, or a figure that the other language writes differently.

@@ -3,7 +3,7 @@ import type { Database } from '../../db/database.ts';
 import type { MemoryLayer } from '../../db/tables.ts';
 import type { MemoryKey } from '../../document/tasks/memory.ts';
 import type { LanguagePair } from '../../document/translation/figures.ts';
-import type { Segment } from '../../document/translation/segments.ts';
+import { type PlannedSegment, revisedFrom } from '../../document/translation/planned.ts';
 import type { ArticleId, JobId, ProjectId, WorkspaceId } from '../../ids.ts';
 import type { GlossaryTerm, JobContext, TranslationProvider } from '../../providers/types.ts';
 import { doTask } from '../../threads/pool.ts';
@@ -23,7 +23,7 @@ export interface MemoryQuestion {
   /** The source article; null when it was deleted. */
   readonly sourceId: ArticleId | null;
   readonly languages: LanguagePair;
-  readonly segments: readonly Segment[];
+  readonly segments: readonly PlannedSegment[];
   readonly engine: Pick<TranslationProvider, 'name' | 'edition'>;
   readonly style: JobContext['style'];
   readonly sheet: JobContext['sheet'];
@@ -61,12 +61,19 @@ export async function lookUpMemory(db: Database, question: MemoryQuestion): Prom
   const { languages, segments, engine, style, sheet, glossary, bypassMemory } = question;
   const texts = new Map(segments.map(({ key, text }) => [key, text]));
   const kinds = new Map(segments.map(({ key, kind }) => [key, kind]));
+  const revised = new Map(
+    segments.flatMap((segment) => {
+      const old = revisedFrom(segment);
+      return old === null ? [] : [[segment.key, old] as const];
+    }),
+  );
   const facts = { ...languages, glossary, pseudo: engine.name === 'pseudo' };
   const maker = JSON.stringify([engine.name, engine.edition ?? null, style?.instructions ?? null]);
   const keys = await doTask(
     'memoryKeys',
     texts,
     kinds,
+    revised,
     languages,
     maker,
     JSON.stringify(glossary),

@@ -13,7 +13,7 @@ const KEPT = 5_000;
 
 /**
  * Adds the texts of a COMPLETED job to the workspace's memory, reused ones too, so that an entry lives as long as the last
- * article that has it. Texts of people are not copied, and what was deleted does not come back (contract.md V54). Idempotent; does nothing for a job in another status.
+ * article that has it. Texts of people and texts made from an old translation are not copied (contract.md V59), and what was deleted does not come back (V54). Idempotent; does nothing for a job in another status.
  */
 export async function remember(db: Database, jobId: JobId): Promise<void> {
   let written = 0;
@@ -42,7 +42,7 @@ async function rememberSome(
           JOIN translation_segments AS segment ON segment.job_id = jobs.id
         WHERE jobs.id = ${jobId} AND jobs.status = 'COMPLETED' AND segment.key > ${after}
           AND target_text IS NOT NULL AND from_memory IS DISTINCT FROM 'people'
-          AND outcome IS DISTINCT FROM 'accepted'
+          AND outcome IS DISTINCT FROM 'accepted' AND NOT coalesce(in_version ? 'current', false)
         ORDER BY segment.key LIMIT ${ROWS}
       ), written AS (
         INSERT INTO translation_memory AS memory (workspace_id, project_id, article_id, layer, source_language,

@@ -10,8 +10,8 @@ import { admitJob, KEY_TAKEN, replay } from '../../jobs/admit.ts';
 import { toJob } from '../../jobs/queries.ts';
 import type { JobRuns } from '../../jobs/runs.ts';
 import type { Job } from '../../jobs/schemas.ts';
-import { JsonText, writeJson } from '../../json-text.ts';
 import { refreshWorkflowId } from '../../temporal/ids.ts';
+import { recordPlan } from '../record.ts';
 import {
   latestRefresh,
   type PreparedRefresh,
@@ -93,20 +93,11 @@ async function replayRefresh(
 async function admit(
   tx: Tx,
   context: Context,
-  {
-    version,
-    sourceId,
-    sourceLanguage,
-    released,
-    bypassMemory,
-    planned,
-    oldSources,
-    estimate,
-    latest,
-  }: PreparedRefresh,
+  prepared: PreparedRefresh,
   idempotencyKey: string | undefined,
 ): Promise<{ run: Awaited<ReturnType<typeof admitJob>> } | typeof CHANGED> {
   const { workspaceId } = context.actor;
+  const { version, sourceId, planned, estimate, latest } = prepared;
   const { row } = version;
   const hold = (id: ArticleId) =>
     tx
@@ -133,25 +124,8 @@ async function admit(
     workflowId: refreshWorkflowId,
     events: () => [],
     audit: { action: 'translations.refresh_requested', details: { sourceArticleId: sourceId } },
-    record: async (jobId) => {
-      await tx
-        .insertInto('translations')
-        .values({
-          job_id: jobId,
-          workspace_id: workspaceId,
-          source_article_id: sourceId,
-          source_language: sourceLanguage,
-          target_language: row.primary_language,
-          snapshot: writeJson({
-            plan: new JsonText(planned.plan),
-            oldSources: new JsonText(oldSources),
-            released,
-            anew: bypassMemory,
-            source: sourceId,
-          }),
-        })
-        .execute();
-    },
+    record: (jobId) =>
+      recordPlan(tx, jobId, { ...prepared, workspaceId, targetLanguage: row.primary_language }),
   });
   return { run };
 }

@@ -5,9 +5,10 @@ import { invalid, notFound } from '../../errors.ts';
 import { type PageRequest, readPage } from '../../http/paging.ts';
 import type { ArticleId, ProposalId } from '../../ids.ts';
 import { doTask } from '../../threads/pool.ts';
+import { readContent } from '../read-source.ts';
 import type { ProposalResponse, TranslationState } from './schemas.ts';
 import { sourceIdOf, stateTag } from './tag.ts';
-import { readSide, readVersion } from './version.ts';
+import { readVersion } from './version.ts';
 
 /** A page with the tag of the whole state, read before it (contract.md T48). */
 export interface Tagged<Page> {
@@ -79,7 +80,7 @@ export async function readTranslationState(
   if (version === undefined) throw notFound('article');
   const { content, provenance } = version;
   const source =
-    sourceId === null || provenance === null ? undefined : await readSide(db, workspaceId, sourceId);
+    sourceId === null || provenance === null ? undefined : await readContent(db, workspaceId, sourceId);
   if (source === undefined || provenance === null) {
     const tracking = provenance === null ? 'unmanaged' : 'source_gone';
     return { page: { sourceArticleId: sourceId, tracking, units: [], nextCursor: null }, tag };

@@ -6,10 +6,11 @@ import type { MarkedVersion } from '../../document/tasks/refresh.ts';
 import { invalid } from '../../errors.ts';
 import type { ArticleId } from '../../ids.ts';
 import { keepProvenance } from '../provenance.ts';
+import { readContent } from '../read-source.ts';
 import { auditedUnits, refuseUnknownUnits } from './named-units.ts';
 import { sourceGone } from './prepare.ts';
 import { matchState, sourceIdOf } from './tag.ts';
-import { readSide, type VersionWork, versionTask, withVersion } from './version.ts';
+import { type VersionWork, versionTask, withVersion } from './version.ts';
 
 /** Units of a version to mark: names as proposals have them, all that both sides have, or pairs of units. */
 export interface MarkCurrent {
@@ -39,7 +40,7 @@ export async function markCurrent(
   const version = { workspaceId, articleId };
   const sourceId = await sourceIdOf(db, version);
   const requireSame = await matchState(db, version, sourceId, ifMatch);
-  const source = sourceId === null ? undefined : await readSide(db, workspaceId, sourceId);
+  const source = sourceId === null ? undefined : await readContent(db, workspaceId, sourceId);
   if (sourceId === null || source === undefined) throw sourceGone();
   const named = units === 'all' || units === undefined ? null : units;
   const at = new Date().toISOString();

@@ -6,7 +6,7 @@ import { requirePermissions, type VerbContext } from '../../context.ts';
 import type { Database, Queryable } from '../../db/database.ts';
 import type { ArticleStatus } from '../../db/tables.ts';
 import type { RefreshOptions, UnitKey } from '../../document/refresh/types.ts';
-import type { PlannedRefresh } from '../../document/tasks/refresh.ts';
+import type { PlannedRefresh } from '../../document/tasks/plan.ts';
 import { conflict, notFound } from '../../errors.ts';
 import type { ArticleId } from '../../ids.ts';
 import { writeJson } from '../../json-text.ts';
@@ -36,6 +36,8 @@ export interface PreparedRefresh {
   /** True when units are named: they are translated again, whatever the memory has. */
   readonly bypassMemory: boolean;
   readonly planned: PlannedRefresh;
+  /** Priced words of a whole translation. */
+  readonly words: number;
   /** What the changed units were translated from, as far as known: `UnitSources` as JSON text. */
   readonly oldSources: string;
   readonly estimate: RefreshEstimate;
@@ -105,14 +107,14 @@ export async function prepareRefresh(
     },
   );
   refuseUnknownUnits(planned.unknown, units ?? []);
-  const wholePrice = estimateCounted(source, await countBody(source.document.text)).total;
+  const whole = estimateCounted(source, await countBody(source.document.text));
   const estimate = {
     blocks: planned.blocks,
     changedBlocks: planned.changed.blocks,
     changedFields: planned.changed.fields,
     changedImages: planned.changed.images,
     words: toWords(planned.weight),
-    total: refreshPrice(planned.sent, planned.weight, wholePrice),
+    total: refreshPrice(planned.sent, planned.weight, whole.total),
   };
   return {
     version,
@@ -121,6 +123,7 @@ export async function prepareRefresh(
     released,
     bypassMemory: units !== undefined,
     planned,
+    words: whole.words,
     oldSources: await readSources(db, articleId, planned.keys),
     estimate,
     latest,

@@ -10,7 +10,7 @@ import { notFound } from '../../errors.ts';
 import type { ArticleId, WorkspaceId } from '../../ids.ts';
 import { writeJson } from '../../json-text.ts';
 import { doSmallTask, doTask, type TaskArguments, type TaskResult } from '../../threads/pool.ts';
-import { readTexts, toSnapshot } from '../read-source.ts';
+import { toSnapshot } from '../read-source.ts';
 
 /** Identifies a version. */
 export interface VersionId {
@@ -48,16 +48,6 @@ export async function readVersion(
     content: writeJson(toSnapshot(article, assets)),
     provenance: units,
   };
-}
-
-/** The content of a source as the JSON text of a `Snapshot`; undefined when it was deleted. */
-export async function readSide(
-  db: Queryable,
-  workspaceId: WorkspaceId,
-  id: ArticleId,
-): Promise<string | undefined> {
-  const texts = await readTexts(db, workspaceId, id).executeTakeFirst();
-  return texts && writeJson(toSnapshot(texts, await readAssets(db, workspaceId, id)));
 }
 
 const isSame = (one: Version, other: Version): boolean =>

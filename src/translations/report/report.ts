@@ -115,7 +115,7 @@ async function idsOf(
   const { rows } = await sql<{ blocks: string[] | null; assets: string[] | null }>`
     SELECT jsonb_path_query_array(texts, '$.document.blocks[*].id') AS blocks,
       jsonb_path_query_array(texts, '$.assets[*].id') AS assets
-    FROM translations, LATERAL (SELECT coalesce(snapshot -> 'plan' -> 'partial', snapshot) AS texts) AS source
+    FROM translations, LATERAL (SELECT snapshot -> 'plan' -> 'partial' AS texts) AS planned
     WHERE job_id = ${jobId}
   `.execute(db);
   return { blocks: rows[0]?.blocks ?? [], assets: rows[0]?.assets ?? [] };

@@ -1,9 +1,9 @@
 import { sql } from 'kysely';
 import type { Database } from '../../../src/db/database.ts';
 import type { DocumentJson } from '../../../src/document/format/schema.ts';
-import { provenanceOf } from '../../../src/document/refresh/units.ts';
-import { reassemble } from '../../../src/document/translation/reassemble.ts';
-import { extractSegments } from '../../../src/document/translation/segments.ts';
+import { applyRefresh } from '../../../src/document/refresh/apply.ts';
+import { newDraft, planDraft } from '../../../src/document/refresh/draft.ts';
+import { segmentsToSend } from '../../../src/document/refresh/plan.ts';
 import type { Snapshot } from '../../../src/document/translation/source.ts';
 import type { ArticleId, ProjectId } from '../../../src/ids.ts';
 import { pseudoLocalize } from '../../../src/providers/pseudo.ts';
@@ -44,8 +44,16 @@ export async function seedVersions(
       document,
       assets: [],
     };
-    const texts = new Map(extractSegments(snapshot).map(({ key, text }) => [key, pseudoLocalize(text)]));
-    const made = reassemble(snapshot, texts, new Map());
+    const draft = newDraft(snapshot.title);
+    const plan = planDraft(snapshot, draft, snapshot.title);
+    const { content: made, provenance } = applyRefresh(plan, {
+      translations: new Map(segmentsToSend(plan).map(({ key, text }) => [key, pseudoLocalize(text)])),
+      current: draft,
+      provenance: null,
+      oldSources: {},
+      copyIds: new Map(),
+      proposeAll: false,
+    });
     const { rows } = await sql<{ id: ArticleId }>`
       WITH version AS (
         INSERT INTO articles (id, workspace_id, project_id, title, slug, status, document, primary_language,
@@ -58,7 +66,7 @@ export async function seedVersions(
       ), known AS (
         INSERT INTO article_provenance (article_id, workspace_id, source_article_id, units)
         SELECT id, workspace_id, ${source.id}::uuid,
-          ${JSON.stringify(provenanceOf(snapshot, made, new Map()).provenance)}::jsonb
+          ${JSON.stringify(provenance)}::jsonb
         FROM version
       )
       SELECT id FROM version ORDER BY primary_language`.execute(db);
