@@ -1,6 +1,7 @@
 import { CancellationScope, proxyActivities } from '@temporalio/workflow';
 import type { GenerationActivities } from '../activities/generation.ts';
 import type { JobActivities } from '../activities/jobs.ts';
+import { PART_MS } from '../src/generation/call-limits.ts';
 import type { GenerationRunInput, GenerationRunResult } from '../src/temporal/shapes.ts';
 import { awaitTurn, ENGINE_CALL, paidRun, queuePrefix, STEP } from './paid-run.ts';
 
@@ -22,6 +23,7 @@ export async function generateArticle({ jobId }: GenerationRunInput): Promise<Ge
   const engine = proxyActivities<Pick<GenerationActivities, 'planOutline' | 'writeSection'>>({
     taskQueue: `${prefix}engine-calls`,
     ...ENGINE_CALL,
+    startToCloseTimeout: PART_MS,
   });
   const summarised = (summary: string) => ({ summary });
 

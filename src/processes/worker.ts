@@ -172,7 +172,9 @@ export async function startWorker(
   const ofJobs = { db, client, areas: jobAreas, unbilledLimit: config.UNBILLED_LIMIT_WORDS };
   const jobs = {
     ...metrics.countTranslations(createTranslationActivities({ ...ofJobs, provider })),
-    ...metrics.countGenerations(createGenerationActivities({ ...ofJobs, writers })),
+    ...metrics.countGenerations(
+      createGenerationActivities({ ...ofJobs, writers, onCall: metrics.countCall }),
+    ),
   };
   const workers = await Promise.all([
     Worker.create({

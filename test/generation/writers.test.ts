@@ -15,7 +15,8 @@ afterAll(() => model.close());
 /** The writers of an environment, and the lines that were logged. */
 function start(env: Record<string, string>) {
   const lines: unknown[] = [];
-  const logger = { info: (...line: unknown[]) => lines.push(line) };
+  const write = (...line: unknown[]) => lines.push(line);
+  const logger = { info: write, warn: write };
   return { writers: createArticleWriters(loadConfig(env), logger), lines };
 }
 
@@ -48,6 +49,13 @@ it('each quality is written by its model, AI_MODEL where it has none, and a star
     }
     expect(model.requests.map((request) => chatRequest(request).model)).toEqual([premium, standard]);
   }
+});
+
+// contract.md G82
+it('a start with AI_MODEL whose articles pseudo writes all the same says so', () => {
+  const { writers, lines } = start({ AI_BASE_URL: model.url, AI_MODEL: 'usual' });
+  expect(writers.premium.name).toBe('pseudo');
+  expect(lines).toEqual([[expect.stringContaining('GENERATION_PROVIDER')]]);
 });
 
 it('a writer that lacks what it needs stops the start, naming it', () => {
