@@ -42,7 +42,7 @@ export function createGenerationActivities(dependencies: JobDependencies & Writi
 
     /** Makes the outline. */
     planOutline: (jobId: JobId): Promise<void> =>
-      callEngine(db, jobId, JOBS, async (signal) => {
+      callEngine(dependencies, jobId, JOBS, async (signal) => {
         await enter(db, jobId, 'outline');
         await makeOutline(dependencies, { jobId, signal, persist: whileAway });
       }),
@@ -60,7 +60,7 @@ export function createGenerationActivities(dependencies: JobDependencies & Writi
 
     /** Writes one section, counted from 1. */
     writeSection: (jobId: JobId, section: number): Promise<void> =>
-      callEngine(db, jobId, JOBS, (signal) =>
+      callEngine(dependencies, jobId, JOBS, (signal) =>
         makeSection(dependencies, { jobId, part: section, signal, persist: whileAway }),
       ),
 

@@ -23,6 +23,8 @@ export interface JobDependencies {
   readonly areas: JobAreas;
   /** As in `JobRuns`. */
   readonly unbilledLimit: number;
+  /** Aborted when a worker that stops interrupts its calls of engines; its reason is what they fail with. */
+  readonly stopping?: AbortSignal | undefined;
 }
 
 /** Ends a job and signals the next one of its workspace, also when the job had already ended. */
@@ -60,16 +62,17 @@ export const jobEnded = (): ApplicationFailure =>
  * @param jobs what waits while the engine refuses this deployment, for the log
  */
 export const callEngine = <Result>(
-  db: Database,
+  { db, stopping }: Pick<JobDependencies, 'db' | 'stopping'>,
   jobId: JobId,
   jobs: string,
   call: (signal: AbortSignal) => Promise<Result>,
 ): Promise<Result> =>
   whileBeating(HEARTBEAT_MS, beat, async () => {
     beat();
+    const signal = cancellationSignal();
     try {
       await requireOpen(db, jobId);
-      return await call(cancellationSignal());
+      return await call(stopping === undefined ? signal : AbortSignal.any([signal, stopping]));
     } catch (error) {
       if (error instanceof ProviderError && error.kind === 'misconfigured') {
         log.error(`the engine rejects our settings: ${jobs} are waiting`, { error: error.message });

@@ -47,13 +47,13 @@ export function createTranslationActivities(
 
     /** Draws the style sheet of the job's version; returns how many terms it has. */
     drawStyleSheet: (jobId: JobId): Promise<{ terms: number }> =>
-      callEngine(db, jobId, 'translations', async (signal) => ({
+      callEngine(dependencies, jobId, 'translations', async (signal) => ({
         terms: await drawStyleSheet({ db, provider }, { jobId, signal }),
       })),
 
     /** Translates one batch; returns how many segments it sent to the provider. */
     translateBatch: (jobId: JobId, batch: number): Promise<{ segments: number }> =>
-      callEngine(db, jobId, 'translations', async (signal) => ({
+      callEngine(dependencies, jobId, 'translations', async (signal) => ({
         segments: await translateBatch({ db, provider }, { jobId, batch, signal }),
       })),
 
