@@ -165,6 +165,10 @@ const environment = variables.superRefine((config, context) => {
   ) {
     context.addIssue({ code: 'custom', path: ['AI_MODEL'], message: 'needed with AI_BASE_URL, but not set' });
   }
+  if (config.AI_REASONING_TOKENS >= config.AI_MAX_OUTPUT_TOKENS) {
+    const message = `expected fewer than AI_MAX_OUTPUT_TOKENS, which is ${config.AI_MAX_OUTPUT_TOKENS}`;
+    context.addIssue({ code: 'custom', path: ['AI_REASONING_TOKENS'], message });
+  }
   if (config.SECRETS_AT_REST === 'off' && config.SECRETS_KEYS.length > 0) {
     context.addIssue({ code: 'custom', path: ['SECRETS_AT_REST'], message: 'off, but SECRETS_KEYS is set' });
   }

@@ -65,3 +65,10 @@ it('a writer that lacks what it needs stops the start, naming it', () => {
   }
   expect(() => loadConfig({ GENERATION_PROVIDER: 'ghostwriter' })).toThrow('GENERATION_PROVIDER');
 });
+
+it('thoughts that leave no room for a text stop the start', () => {
+  const start = (reasoning: string) =>
+    loadConfig({ AI_REASONING_TOKENS: reasoning, AI_MAX_OUTPUT_TOKENS: '4000' });
+  expect(start('3999').AI_REASONING_TOKENS).toBe(3_999);
+  expect(() => start('4000')).toThrow('AI_REASONING_TOKENS: expected fewer than AI_MAX_OUTPUT_TOKENS');
+});
