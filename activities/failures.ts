@@ -11,6 +11,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { activityInfo, cancellationSignal, heartbeat, log } from '@temporalio/activity';
 import { ApplicationFailure, CancelledFailure } from '@temporalio/common';
+import { msToNumber } from '@temporalio/common/lib/time.js';
 import pg from 'pg';
 import { MissingHoldError } from '../src/credits/holds.ts';
 import { errorKind } from '../src/db/error-kind.ts';
@@ -133,11 +134,29 @@ type RetriedKinds = readonly ('retryable' | 'misconfigured')[];
 export function providerFailure(error: unknown, retried: RetriedKinds): unknown {
   if (cancellationSignal().aborted) return new CancelledFailure('cancelled while waiting for the provider');
   if (!(error instanceof ProviderError)) return databaseFailure(error);
+  const nextRetryDelay = retryDelay(error);
   return ApplicationFailure.create({
     type: 'ProviderError',
     message: error.message,
     nonRetryable: !retried.some((kind) => kind === error.kind),
     details: [{ kind: error.kind, attempt: activityInfo().attempt }],
-    ...(error.retryAfterMs === undefined ? {} : { nextRetryDelay: error.retryAfterMs }),
+    ...(nextRetryDelay === undefined ? {} : { nextRetryDelay }),
   });
+}
+
+/**
+ * Milliseconds to the next attempt; undefined leaves it to the policy. After a limited rate an attempt waits at least as
+ * long as the policy has it wait, so that short pauses don't use up the attempts, and not as long as its neighbours.
+ */
+function retryDelay({ limited, retryAfterMs }: ProviderError): number | undefined {
+  if (!limited) return retryAfterMs;
+  const { attempt, retryPolicy } = activityInfo();
+  const {
+    initialInterval = '1 second',
+    maximumInterval = '1 minute',
+    backoffCoefficient = 2,
+  } = retryPolicy ?? {};
+  const wait = msToNumber(initialInterval) * backoffCoefficient ** (attempt - 1);
+  const most = msToNumber(maximumInterval);
+  return Math.max(retryAfterMs ?? 0, Math.min(wait, most)) * (1 + Math.random() / 2);
 }

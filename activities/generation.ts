@@ -10,6 +10,7 @@ import {
   type WritingDependencies,
 } from '../src/generation/write.ts';
 import type { JobId } from '../src/ids.ts';
+import { createPauses } from '../src/providers/pauses.ts';
 import type { FailureCause } from '../src/temporal/shapes.ts';
 import { asFinalFailure, providerFailure, whileAway } from './failures.ts';
 import {
@@ -21,14 +22,12 @@ import {
   requireOpen,
 } from './jobs.ts';
 
-/** The jobs of this area, as operators read of them. */
-const JOBS = 'generations';
-
 export type GenerationActivities = ReturnType<typeof createGenerationActivities>;
 
 /** The activities of `generateArticle`. Each is idempotent: it may run again after a crash. */
 export function createGenerationActivities(dependencies: JobDependencies & WritingDependencies) {
-  const { db } = dependencies;
+  const { db, stopping } = dependencies;
+  const engine = { db, pauses: createPauses(), jobs: 'generations', stopping };
   const { fail, cancel } = createJobActivities(dependencies);
   return {
     /** Stores what the article is written from; returns which steps before the text there are. */
@@ -42,7 +41,7 @@ export function createGenerationActivities(dependencies: JobDependencies & Writi
 
     /** Makes the outline. */
     planOutline: (jobId: JobId): Promise<void> =>
-      callEngine(dependencies, jobId, JOBS, async (signal) => {
+      callEngine(engine, jobId, async (signal) => {
         await enter(db, jobId, 'outline');
         await makeOutline(dependencies, { jobId, signal, persist: whileAway });
       }),
@@ -60,7 +59,7 @@ export function createGenerationActivities(dependencies: JobDependencies & Writi
 
     /** Writes one section, counted from 1. */
     writeSection: (jobId: JobId, section: number): Promise<void> =>
-      callEngine(dependencies, jobId, JOBS, (signal) =>
+      callEngine(engine, jobId, (signal) =>
         makeSection(dependencies, { jobId, part: section, signal, persist: whileAway }),
       ),
 

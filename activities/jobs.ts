@@ -3,12 +3,13 @@ import { ApplicationFailure } from '@temporalio/common';
 import type { Database } from '../src/db/database.ts';
 import { inSavepoint } from '../src/db/savepoint.ts';
 import { inTransaction } from '../src/db/transaction.ts';
-import type { JobId } from '../src/ids.ts';
+import type { JobId, WorkspaceId } from '../src/ids.ts';
 import { type Ending, endJob } from '../src/jobs/end.ts';
-import { isJobOpen } from '../src/jobs/run-state.ts';
+import { openJobOf } from '../src/jobs/run-state.ts';
 import type { JobAreas } from '../src/jobs/runs.ts';
-import { passTurn, takeTurn } from '../src/jobs/turns.ts';
+import { passTurn, type TurnLimits, takeTurn } from '../src/jobs/turns.ts';
 import { countUnpaid } from '../src/jobs/unpaid.ts';
+import type { Pauses } from '../src/providers/pauses.ts';
 import { ProviderError } from '../src/providers/types.ts';
 import type { FailureCause, Turn } from '../src/temporal/shapes.ts';
 import type { TemporalClient } from '../src/temporal/workflow-client.ts';
@@ -21,8 +22,7 @@ export interface JobDependencies {
   readonly db: Database;
   readonly client: TemporalClient;
   readonly areas: JobAreas;
-  /** As in `JobRuns`. */
-  readonly unbilledLimit: number;
+  readonly limits: TurnLimits;
   /** Aborted when a worker that stops interrupts its calls of engines; its reason is what they fail with. */
   readonly stopping?: AbortSignal | undefined;
 }
@@ -43,9 +43,11 @@ const signalNext = (dependencies: JobDependencies, jobId: JobId): Promise<void> 
     log.warn('the next job was not signalled', { jobId, error }),
   );
 
-/** Stops the run of a job that has been cancelled or has ended. */
-export async function requireOpen(db: Database, jobId: JobId): Promise<void> {
-  if (!(await whileAway(() => isJobOpen(db, jobId)))) throw jobEnded();
+/** Stops the run of a job that has been cancelled or has ended; returns the workspace of one that has not. */
+export async function requireOpen(db: Database, jobId: JobId): Promise<WorkspaceId> {
+  const workspace = await whileAway(() => openJobOf(db, jobId));
+  if (workspace === undefined) throw jobEnded();
+  return workspace;
 }
 
 /** The failure that stops the run of a job that has ended. */
@@ -57,22 +59,30 @@ export const jobEnded = (): ApplicationFailure =>
     category: 'BENIGN',
   });
 
+/** An engine that activities call. */
+export interface CalledEngine extends Pick<JobDependencies, 'db' | 'stopping'> {
+  readonly pauses: Pauses;
+  /** What waits while the engine refuses this deployment, for the log. */
+  readonly jobs: string;
+}
+
 /**
- * Calls an engine for an open job, with heartbeats, and turns what it throws into Temporal's form.
- * @param jobs what waits while the engine refuses this deployment, for the log
+ * Calls an engine for an open job whose workspace does not pause, with heartbeats, and turns what it throws into
+ * Temporal's form.
  */
 export const callEngine = <Result>(
-  { db, stopping }: Pick<JobDependencies, 'db' | 'stopping'>,
+  { db, pauses, jobs, stopping }: CalledEngine,
   jobId: JobId,
-  jobs: string,
   call: (signal: AbortSignal) => Promise<Result>,
 ): Promise<Result> =>
   whileBeating(HEARTBEAT_MS, beat, async () => {
     beat();
     const signal = cancellationSignal();
     try {
-      await requireOpen(db, jobId);
-      return await call(stopping === undefined ? signal : AbortSignal.any([signal, stopping]));
+      const workspace = await requireOpen(db, jobId);
+      return await pauses.run(workspace, () =>
+        call(stopping === undefined ? signal : AbortSignal.any([signal, stopping])),
+      );
     } catch (error) {
       if (error instanceof ProviderError && error.kind === 'misconfigured') {
         log.error(`the engine rejects our settings: ${jobs} are waiting`, { error: error.message });
@@ -85,7 +95,7 @@ export type JobActivities = ReturnType<typeof createJobActivities>;
 
 /** The activities that the runs of all paid jobs share. Each is idempotent: it may run again after a crash. */
 export function createJobActivities(dependencies: JobDependencies) {
-  const { db, areas, unbilledLimit } = dependencies;
+  const { db, areas, limits } = dependencies;
   const endWithoutResult = (jobId: JobId, end: Ending, cause?: FailureCause): Promise<boolean> =>
     ending(dependencies, jobId, () =>
       inTransaction(db, async (tx) => {
@@ -104,7 +114,7 @@ export function createJobActivities(dependencies: JobDependencies) {
   return {
     /** Takes over the hold when it is the job's turn among those of its workspace, or ends a job that may not begin. */
     reserve: async (jobId: JobId): Promise<Turn> => {
-      const turn = await asFinalFailure(() => takeTurn(db, jobId, { unbilledLimit, onLeftOver }));
+      const turn = await asFinalFailure(() => takeTurn(db, jobId, limits, onLeftOver));
       if (turn.outcome === 'refused') await signalNext(dependencies, jobId);
       return turn;
     },

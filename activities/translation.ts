@@ -1,4 +1,5 @@
 import type { JobId } from '../src/ids.ts';
+import { createPauses } from '../src/providers/pauses.ts';
 import type { TranslationProvider } from '../src/providers/types.ts';
 import type { PlannedRun } from '../src/temporal/shapes.ts';
 import { translateBatch } from '../src/translations/batch.ts';
@@ -18,7 +19,8 @@ export type TranslationActivities = ReturnType<typeof createTranslationActivitie
 export function createTranslationActivities(
   dependencies: JobDependencies & { readonly provider: TranslationProvider },
 ) {
-  const { db, provider } = dependencies;
+  const { db, provider, stopping } = dependencies;
+  const engine = { db, pauses: createPauses(), jobs: 'translations', stopping };
   const plan = (jobId: JobId, task: PlanTask): Promise<PlannedRun> =>
     asFinalFailure(async () => {
       await requireOpen(db, jobId);
@@ -47,13 +49,13 @@ export function createTranslationActivities(
 
     /** Draws the style sheet of the job's version; returns how many terms it has. */
     drawStyleSheet: (jobId: JobId): Promise<{ terms: number }> =>
-      callEngine(dependencies, jobId, 'translations', async (signal) => ({
+      callEngine(engine, jobId, async (signal) => ({
         terms: await drawStyleSheet({ db, provider }, { jobId, signal }),
       })),
 
     /** Translates one batch; returns how many segments it sent to the provider. */
     translateBatch: (jobId: JobId, batch: number): Promise<{ segments: number }> =>
-      callEngine(dependencies, jobId, 'translations', async (signal) => ({
+      callEngine(engine, jobId, async (signal) => ({
         segments: await translateBatch({ db, provider }, { jobId, batch, signal }),
       })),
 

@@ -21,6 +21,7 @@ const SUITES = {
   categories: 'categories/rename.ts',
   translations: 'translations/overhead.ts',
   states: 'translations/states.ts',
+  turns: 'translations/turns.ts',
   shares: 'translations/shares.ts',
   webhooks: 'webhooks/deliveries.ts',
   bursts: 'webhooks/bursts.ts',

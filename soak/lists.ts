@@ -20,8 +20,8 @@ import { memory } from './support/usage.ts';
 const SECONDS = setting('LISTS_SECONDS', 4);
 const READERS = setting('LISTS_READERS', 40);
 const ALONE_SECONDS = 5;
-/** The heap of the image, the room of requests, and what threads and connections take. */
-const MOST_MIB = 640;
+/** The heap of the image (384), two threads for documents (152 each), the room of requests (96), code and connections. */
+const MOST_MIB = 900;
 const KIB = 1_024;
 /** Of one response of a list with pages, unless it has one item. */
 const MOST_OF_PAGE = 512 * KIB;

@@ -1,33 +1,20 @@
 import { CancellationScope, isCancellation, proxyActivities } from '@temporalio/workflow';
 import type { TranslationActivities } from '../activities/translation.ts';
 import type { JobId } from '../src/ids.ts';
-import type { PlannedRun, TranslationRunResult } from '../src/temporal/shapes.ts';
-import { ENGINE_CALL, failureType, paidRun, STEP } from './paid-run.ts';
+import { PARALLEL_BATCHES, type PlannedRun, type TranslationRunResult } from '../src/temporal/shapes.ts';
+import { awaitTurn, failureType, onEngineCalls, onJobSteps, paidRun } from './paid-run.ts';
 
-/** Batches of one job in flight at the provider. */
-const PARALLEL_BATCHES = 4;
-
-/**
- * The activities of a run. Steps on Postgres and calls of engines have queues of their own, so that a settlement never
- * waits behind engines, nor one workspace's only call behind another's steps.
- * @param prefix what the names of this deployment's queues begin with
- */
-export function connect(prefix: string) {
+/** The activities of a run. */
+function connect() {
+  const engineCalls = onEngineCalls();
   return {
-    steps: proxyActivities<Omit<TranslationActivities, 'translateBatch' | 'drawStyleSheet'>>({
-      taskQueue: `${prefix}job-steps`,
-      ...STEP,
-    }),
-    engine: proxyActivities<Pick<TranslationActivities, 'translateBatch'>>({
-      taskQueue: `${prefix}engine-calls`,
-      ...ENGINE_CALL,
-    }),
+    steps: proxyActivities<Omit<TranslationActivities, 'translateBatch' | 'drawStyleSheet'>>(onJobSteps()),
+    engine: proxyActivities<Pick<TranslationActivities, 'translateBatch'>>(engineCalls),
     /** 8 attempts are two minutes of failing. An engine may demand an hour: then the run continues without a sheet. */
     sheet: proxyActivities<Pick<TranslationActivities, 'drawStyleSheet'>>({
-      taskQueue: `${prefix}engine-calls`,
-      ...ENGINE_CALL,
+      ...engineCalls,
       scheduleToCloseTimeout: '1 hour',
-      retry: { ...ENGINE_CALL.retry, maximumAttempts: 8 },
+      retry: { ...engineCalls.retry, maximumAttempts: 8 },
     }),
   };
 }
@@ -35,31 +22,32 @@ export function connect(prefix: string) {
 type Connected = ReturnType<typeof connect>;
 
 /** What differs between runs that translate in batches. */
-export interface Run {
-  /** Takes over the hold; false when the job has ended. */
-  readonly begin: () => Promise<boolean>;
-  readonly plan: () => Promise<PlannedRun>;
+interface Run {
+  readonly plan: (steps: Connected['steps']) => Promise<PlannedRun>;
   /** Writes the result and the charge; false when the job had ended. */
-  readonly settle: () => Promise<boolean>;
+  readonly settle: (steps: Connected['steps']) => Promise<boolean>;
   /** What a failure and a cancellation do, for operators who read the run. */
   readonly givingBack: string;
 }
 
-/** Runs a translation job: begins, plans, draws a style sheet, translates in batches and settles, or releases the hold. */
-export const translateInBatches = (
+/**
+ * Runs a translation job: takes over the hold, plans, draws a style sheet, translates in batches and settles, or releases
+ * the hold.
+ */
+export async function translateInBatches(
   jobId: JobId,
-  { steps, engine, sheet }: Connected,
-  { begin, plan, settle, givingBack }: Run,
-): Promise<TranslationRunResult> =>
-  paidRun<TranslationRunResult>(
+  { plan, settle, givingBack }: Run,
+): Promise<TranslationRunResult> {
+  const { steps, engine, sheet } = connect();
+  return paidRun<TranslationRunResult>(
     async () => {
-      if (!(await begin())) return { outcome: 'already ended' };
-      const planned = await plan();
+      if (!(await awaitTurn(steps.reserve, jobId))) return { outcome: 'already ended' };
+      const planned = await plan(steps);
       const { batches } = planned;
       if (planned.drawSheet) await draw(sheet, jobId);
       await translateAll(engine, jobId, planned);
       // The point of no return: once begun, a cancellation comes too late.
-      const settled = await CancellationScope.nonCancellable(settle);
+      const settled = await CancellationScope.nonCancellable(() => settle(steps));
       return { outcome: settled ? 'settled' : 'already ended', batches };
     },
     {
@@ -69,6 +57,7 @@ export const translateInBatches = (
       what: 'translation',
     },
   );
+}
 
 /** Draws the style sheet that all batches get. Without one they are translated all the same. */
 async function draw({ drawStyleSheet }: Connected['sheet'], jobId: JobId): Promise<void> {

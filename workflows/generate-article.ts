@@ -3,7 +3,7 @@ import type { GenerationActivities } from '../activities/generation.ts';
 import type { JobActivities } from '../activities/jobs.ts';
 import { PART_MS } from '../src/generation/call-limits.ts';
 import type { GenerationRunInput, GenerationRunResult } from '../src/temporal/shapes.ts';
-import { awaitTurn, ENGINE_CALL, paidRun, queuePrefix, STEP } from './paid-run.ts';
+import { awaitTurn, onEngineCalls, onJobSteps, paidRun } from './paid-run.ts';
 
 /** The steps that are empty without images. */
 const IMAGE_STEPS = ['image-prompts', 'images', 'media-processing'] as const;
@@ -15,14 +15,9 @@ const GIVING_BACK = 'release the hold, the article is a draft again';
  * and sections are rows, and only counts come back.
  */
 export async function generateArticle({ jobId }: GenerationRunInput): Promise<GenerationRunResult> {
-  const prefix = queuePrefix();
-  const steps = proxyActivities<GenerationActivities & JobActivities>({
-    taskQueue: `${prefix}job-steps`,
-    ...STEP,
-  });
+  const steps = proxyActivities<GenerationActivities & JobActivities>(onJobSteps());
   const engine = proxyActivities<Pick<GenerationActivities, 'planOutline' | 'writeSection'>>({
-    taskQueue: `${prefix}engine-calls`,
-    ...ENGINE_CALL,
+    ...onEngineCalls(),
     startToCloseTimeout: PART_MS,
   });
   const summarised = (summary: string) => ({ summary });

@@ -21,14 +21,14 @@ import { type FailureCause, TURN_FREED } from '../src/temporal/shapes.ts';
 const POLL_MS = { each: 1_000, most: 60_000 } as const;
 
 /** Statements on Postgres: retried as long as it takes, but not after a violated constraint. */
-export const STEP = {
+const STEP = {
   startToCloseTimeout: '1 minute',
   retry: { initialInterval: '500 ms', backoffCoefficient: 2, maximumInterval: '10 seconds' },
   cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
 } as const;
 
 /** 36 attempts are 30 minutes of failing, not counting time without a worker. */
-export const ENGINE_CALL = {
+const ENGINE_CALL = {
   startToCloseTimeout: '15 minutes',
   heartbeatTimeout: '20 seconds',
   retry: {
@@ -40,8 +40,16 @@ export const ENGINE_CALL = {
   cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
 } as const;
 
-/** The prefix of this deployment's queues: runs of paid jobs are on its queue `translation`. */
-export const queuePrefix = (): string => workflowInfo().taskQueue.replace(/translation$/, '');
+/** A queue of this deployment: runs of paid jobs are on its queue `translation`. */
+const queue = (name: 'job-steps' | 'engine-calls'): string =>
+  workflowInfo().taskQueue.replace(/translation$/, '') + name;
+
+/**
+ * Options of the activities of a run. Steps on Postgres and calls of engines have queues of their own, so that a
+ * settlement never waits behind engines, nor one workspace's only call behind another's steps.
+ */
+export const onJobSteps = () => ({ taskQueue: queue('job-steps'), ...STEP });
+export const onEngineCalls = () => ({ taskQueue: queue('engine-calls'), ...ENGINE_CALL });
 
 /** How a run ends its job without a result. */
 export interface GivingBack {

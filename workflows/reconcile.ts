@@ -36,7 +36,7 @@ async function walk<Place, Counts>(
 /** Starts jobs whose run is not there, and ends those whose run was ended from outside. */
 export const reconcileJobs = (): Promise<ReconcileResult> => walk('open jobs', activities.reconcileJobs);
 
-/** Ends AI operations that nobody waits for, and releases holds whose job or operation has ended. */
+/** Ends AI operations that no request waits for, and releases holds whose job or operation has ended. */
 export async function reconcileHolds(): Promise<ReconcileResult> {
   const operations = await walk('open AI operations', activities.reconcileOperations);
   const holds = await walk('open holds', activities.reconcileHolds);

@@ -1,10 +1,11 @@
 /**
  * The cost of counting the states of 100 versions of a 10,000-word article, against reading the same articles:
  *  1. none of them known, since all articles were just written, against reading and parsing the same 101 articles;
- *  2. all of them known, against the list of the same versions without their states.
+ *  2. all of them known, against the list of the same versions without their states;
+ *  3. by a list of 1,000 versions of a project by state, none of them known, 50 a request.
  * The event loop is watched meanwhile: the figure beside the times is the longest that it was held.
  *
- * Environment: BENCH_ROUNDS (5), BENCH_VERSIONS (100), BENCH_WORDS (10000).
+ * Environment: BENCH_ROUNDS (5), BENCH_VERSIONS (100), BENCH_WORDS (10000), BENCH_PROJECT_WORDS (1000).
  */
 import { monitorEventLoopDelay, performance } from 'node:perf_hooks';
 import { sql } from 'kysely';
@@ -18,20 +19,25 @@ import { reassemble } from '../../src/document/translation/reassemble.ts';
 import { extractSegments } from '../../src/document/translation/segments.ts';
 import type { Snapshot } from '../../src/document/translation/source.ts';
 import type { ListPage } from '../../src/http/stream-list.ts';
-import type { ArticleId } from '../../src/ids.ts';
+import type { ArticleId, WorkspaceId } from '../../src/ids.ts';
 import { createProject } from '../../src/projects/create.ts';
 import { pseudoLocalize } from '../../src/providers/pseudo.ts';
 import { closeThreads } from '../../src/threads/pool.ts';
 import { readTranslations } from '../../src/translations/list.ts';
+import { listProjectTranslations } from '../../src/translations/project/list.ts';
 import type { ListedTranslation } from '../../src/translations/schemas.ts';
 import { createWorkspace } from '../../src/workspaces/create.ts';
 import { createArticle, longDocument } from '../../test/support/articles.ts';
+import { seedVersions } from '../../test/translations/support/versions.ts';
 import { withBenchDatabase } from '../lib/database.ts';
 import { alternate, type Figure, report } from '../lib/suite.ts';
 
 const ROUNDS = setting('BENCH_ROUNDS', 5);
 const VERSIONS = setting('BENCH_VERSIONS', 100);
 const WORDS = setting('BENCH_WORDS', 10_000);
+const PROJECT_WORDS = setting('BENCH_PROJECT_WORDS', 1_000);
+/** What is listed until all states of the project are known. */
+const PROJECT = { sources: 10, languages: 100 };
 const RESOLUTION_MS = 1;
 /** Far inside of what is promised to callers: 3 s, and 100 ms for what is known. */
 const PROMISED = { fresh: 15, known: 4 } as const;
@@ -70,6 +76,34 @@ async function seed(db: Database): Promise<{ context: VerbContext; sourceId: Art
   return { context, sourceId: source.id };
 }
 
+/** Requests the first page of a project by state until all states are known, then some more. */
+async function listProject(db: Database, workspaceId: WorkspaceId) {
+  const context = { db, actor: { kind: 'operator', workspaceId }, requestId: 'bench' } as const;
+  const project = { name: 'Project', languages: ['en'], primaryLanguage: 'en' };
+  const projectId = await createProject(context, project);
+  const document = longDocument(PROJECT_WORDS);
+  await seedVersions(db, { id: workspaceId }, projectId, { ...PROJECT, document });
+  await sql`VACUUM ANALYZE articles, article_provenance`.execute(db);
+  const delay = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
+  const figures = { held: [] as number[], took: [] as number[], known: [] as number[] };
+  const catchUp = { add: () => undefined };
+  for (let unknown = 1; figures.known.length < ROUNDS; ) {
+    const times = unknown === 0 ? figures.known : figures.took;
+    delay.reset();
+    delay.enable();
+    const startedAt = performance.now();
+    const page = await listProjectTranslations(
+      { ...context, catchUp },
+      { projectId, state: 'stale', limit: 100, position: null },
+    );
+    times.push(performance.now() - startedAt);
+    delay.disable();
+    figures.held.push(Math.max(0, delay.max / 1e6 - RESOLUTION_MS));
+    unknown = page.unknown;
+  }
+  return figures;
+}
+
 async function run(db: Database): Promise<void> {
   const { context, sourceId } = await seed(db);
   const delay = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
@@ -94,7 +128,7 @@ async function run(db: Database): Promise<void> {
     if (known.length !== VERSIONS) throw new Error(`the states of ${known.length} versions`);
   };
   /** Every article gets another row, as after a save. */
-  const forget = () => sql`UPDATE articles SET updated_at = clock_timestamp()`.execute(db);
+  const forget = () => sql`UPDATE articles SET content_version = content_version + 1`.execute(db);
   const read = async (): Promise<void> => {
     const { rows } = await sql<{ document: string; units: string | null }>`
       SELECT document::text, units::text FROM articles
@@ -121,9 +155,13 @@ async function run(db: Database): Promise<void> {
         ),
       ),
   });
+  const ofProject = await listProject(db, context.actor.workspaceId);
   const figures: Figure[] = [
     { name: 'event loop held, states not known, ms', values: heldFresh },
     { name: 'event loop held, states known, ms', values: held },
+    { name: 'event loop held, project by state, ms', values: ofProject.held },
+    { name: 'a request for a project by state, ms', values: ofProject.took },
+    { name: 'the same with all states known, ms', values: ofProject.known },
   ];
   const name = `states of ${VERSIONS} versions of ${WORDS} words`;
   report(

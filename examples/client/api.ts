@@ -55,6 +55,8 @@ export type Estimate = { words: number; total: number };
 
 export type Wallet = { balance: number; reserved: number; available: number };
 
+export type UnitPair = { source: string; version: string };
+
 export type StyleSheet = { language: string; address: 'formal' | 'informal' | 'impersonal' | 'du' | 'ihr' | 'Sie' | 'tu' | 'vous' | 'tú' | 'vos' | 'vosotros' | 'usted' | 'ustedes' | 'Lei' | 'voi' | 'você' | 'o senhor' | 'je' | 'u' | 'ty' | 'Pan/Pani' | 'vy' | 'ты' | 'вы' | 'です・ます' | 'だ・である' | '합니다' | '해요' | null; gender: 'neutral' | 'paired' | 'masculine' | 'feminine' | null; quotes: '„…“' | '„…”' | '“…”' | '”…”' | '‘…’' | '"…"' | '«…»' | '« … »' | '»…«' | '「…」' | '『…』' | null; numbers: '1.234,5' | '1 234,5' | '1,234.5' | '1’234.5' | '1’234,5' | '12,34,567.8' | null; dates: '31.12.2026' | '31/12/2026' | '31-12-2026' | '12/31/2026' | '2026-12-31' | '2026/12/31' | '2026. 12. 31.' | '2026年12月31日' | null; titleCase: 'sentence' | 'title' | null; variant: 'de-DE' | 'de-AT' | 'de-CH' | 'en-US' | 'en-GB' | 'es-ES' | 'es-419' | 'es-MX' | 'fr-FR' | 'fr-CA' | 'fr-CH' | 'nl-NL' | 'nl-BE' | 'pt-BR' | 'pt-PT' | 'sr-Cyrl' | 'sr-Latn' | 'zh-Hans' | 'zh-Hant' | null; terms: { source: string; target: string }[]; updatedAt: string };
 
 export type RefreshEstimate = { blocks: number; changedBlocks: number; changedFields: number; changedImages: number; words: number; total: number };
@@ -386,6 +388,21 @@ export interface Operations {
     input: { params: { articleId: string }; query: { language: string } };
     output: { status: 200; headers: Headers; body: { estimate: Estimate; wallet: Wallet; sufficient: boolean } };
   };
+  /** Attach a translation of your own */
+  attachTranslation: {
+    input: { params: { articleId: string }; body: { articleId: string; dryRun?: boolean | null } };
+    output: { status: 200; headers: Headers; body: { pairs: UnitPair[]; onlyInSource: string[]; onlyInVersion: string[] } };
+  };
+  /** Detach a version */
+  detachTranslation: {
+    input: { params: { articleId: string }; headers?: { 'If-Match'?: string } };
+    output: { status: 200; headers: Headers; body: { article: Article } };
+  };
+  /** List the translations of a project */
+  listProjectTranslations: {
+    input: { params: { projectId: string }; query?: { limit?: number; cursor?: string; state?: 'current' | 'stale' | 'edited' | 'editedAndStale' | 'new' | 'gone' | 'unknown'; language?: string } };
+    output: { status: 200; headers: Headers; body: { translations: ({ article: ArticleSummary; job: Job | null; sourceArticleId: string | null; tracking: 'managed' | 'unmanaged' | 'source_gone'; states: TranslationStates | null; state: 'known' | 'unknown' })[]; unknown: number; nextCursor: string | null } };
+  };
   /** Read the style sheet of a version */
   readStyleSheet: {
     input: { params: { articleId: string } };
@@ -428,7 +445,7 @@ export interface Operations {
   };
   /** Mark units of a version as up to date */
   markCurrent: {
-    input: { params: { articleId: string }; headers: { 'If-Match': string }; body: { units: 'all' | string[] } };
+    input: { params: { articleId: string }; headers: { 'If-Match': string }; body: { units?: 'all' | string[] | null; pairs?: { source: string; version: string }[] | null } };
     output: { status: 200; headers: Headers; body: { marked: number } };
   };
   /** Accept a proposal */
@@ -682,6 +699,9 @@ export const OPERATIONS = {
   listTranslations: ['GET', '/api/articles/{articleId}/translations'],
   createTranslation: ['POST', '/api/articles/{articleId}/translations'],
   estimateTranslation: ['GET', '/api/articles/{articleId}/translations/estimate'],
+  attachTranslation: ['POST', '/api/articles/{articleId}/translations/attach'],
+  detachTranslation: ['POST', '/api/articles/{articleId}/translations/detach'],
+  listProjectTranslations: ['GET', '/api/projects/{projectId}/translations'],
   readStyleSheet: ['GET', '/api/articles/{articleId}/style-sheet'],
   updateStyleSheet: ['PATCH', '/api/articles/{articleId}/style-sheet'],
   estimateRefresh: ['GET', '/api/articles/{articleId}/refresh/estimate'],

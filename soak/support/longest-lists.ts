@@ -31,6 +31,11 @@ const tag = sql<string>`'zh-x-' || lpad(n::text, 8, '0') || repeat('-abcdefg', 5
 const rows = (count: number) => sql`generate_series(1, ${count}::integer) AS n`;
 const keywords = sql`array_fill(${wide(200)}, ARRAY[100])`;
 const documentText = sql`'{"version":1,"blocks":[]}'::jsonb`;
+/** Several pages of units. */
+const UNITS = 2_000;
+/** SQL: a document of so many blocks, whose ids have 64 characters. */
+const blocks = sql`jsonb_build_object('version', 1, 'blocks', (SELECT jsonb_agg(jsonb_build_object(
+    'id', lpad(n::text, 64, 'x'), 'type', 'paragraph', 'text', 'Text')) FROM ${rows(UNITS)}))`;
 
 /**
  * Fills a new workspace up to its bounds, or beyond a page, with the widest legal texts.
@@ -47,7 +52,7 @@ export async function fillLists(
     languages: ['en'],
     primaryLanguage: 'en',
   });
-  const [articleId, sourceId, group, jobId] = [newId(), newId(), newId(), newId()];
+  const [articleId, untranslatedId, sourceId, group, jobId] = Array.from({ length: 5 }, () => newId());
   const { id: endpointId } = await register(workspace, 'http://127.0.0.1:9/');
   const { rows: owners } = await sql<{ id: string }>`
     SELECT id FROM roles WHERE workspace_id = ${id} AND name = 'Owner'`.execute(db);
@@ -57,16 +62,23 @@ export async function fillLists(
     SELECT gen_random_uuid(), ${id}, ${wide(200)}, ARRAY(SELECT ${tag} FROM ${rows(LANGUAGES)}),
       (SELECT ${tag} FROM ${rows(1)}), rpad('https://example.com/{slug}/', 500, 'a') FROM ${rows(999)}`);
   await run(sql`INSERT INTO articles (id, workspace_id, project_id, title, slug, status, document, primary_language,
-      translation_group_id, meta_title, meta_description, target_keywords, secondary_keywords, published_url)
+      translation_group_id, meta_title, meta_description, target_keywords, secondary_keywords, published_url, is_translation)
     SELECT CASE n WHEN 1 THEN ${sourceId}::uuid ELSE gen_random_uuid() END, ${id}, ${projectId}, ${wide(300)},
       lpad(n::text, 120, '0'), 'DRAFT', ${documentText}, ${tag}, ${group}::uuid, ${wide(70)}, ${wide(200)}, ${keywords},
-      ${keywords}, ${wideUrl} FROM ${rows(LANGUAGES)}`);
+      ${keywords}, ${wideUrl}, n <> 1 FROM ${rows(LANGUAGES)}`);
   await run(sql`INSERT INTO article_provenance (article_id, workspace_id, source_article_id, units)
     SELECT id, workspace_id, ${sourceId}::uuid, '[]' FROM articles
     WHERE translation_group_id = ${group}::uuid AND id <> ${sourceId}::uuid`);
   await run(sql`INSERT INTO articles (id, workspace_id, project_id, title, slug, status, document, primary_language,
-      translation_group_id) VALUES (${articleId}, ${id}, ${projectId}, 'One', 'one', 'DRAFT', ${documentText}, 'en',
-      ${newId()})`);
+      translation_group_id)
+    SELECT ids.id::uuid, ${id}, ${projectId}, 'One', 'one', 'DRAFT', ${blocks}, ids.language, ${newId()}::uuid
+    FROM (VALUES (${articleId}, 'en'), (${untranslatedId}, 'de')) AS ids (id, language)`);
+  await run(sql`INSERT INTO article_provenance (article_id, workspace_id, source_article_id, units)
+    VALUES (${articleId}, ${id}, ${untranslatedId}, '[]')`);
+  await run(sql`INSERT INTO translation_memory (workspace_id, project_id, article_id, source_language, target_language,
+      kind, text_key, layer, made_by, source_text, target_text, used_at)
+    SELECT ${id}, ${projectId}, ${articleId}, ${tag}, 'en', 'paragraph', n::text, 'people', '', ${wide(20_000)},
+      ${wide(20_000)}, now() FROM ${rows(MANY)}`);
 
   await run(sql`INSERT INTO blobs (hash, size) VALUES (repeat('0', 64), 1)`);
   await run(sql`INSERT INTO assets (id, workspace_id, article_id, role, content_hash, media_type, byte_size, file_name,
@@ -144,13 +156,20 @@ export async function fillLists(
       items: { deliveries: 100 },
     },
     listProjects: { path: ofWorkspace('projects'), items: { projects: 1_000 } },
-    listArticles: { path: ofWorkspace('articles'), items: { articles: LANGUAGES + 1 } },
+    listArticles: { path: ofWorkspace('articles'), items: { articles: LANGUAGES + 2 } },
     listArticleVersions: { path: ofGroup('versions'), items: { versions: LANGUAGES } },
     listRevisions: { path: ofArticle('revisions'), items: { revisions: 50 } },
     listReviews: { path: ofArticle('reviews'), items: { reviews: 1_000 } },
     listAssets: { path: ofArticle('assets'), items: { assets: 1_000 } },
     listCategories: { path: ofWorkspace('categories'), items: { categories: 20_000 } },
     listTranslations: { path: ofGroup('translations'), items: { translations: LANGUAGES } },
+    // Title, meta texts and two lists of keywords besides the blocks.
+    readTranslationState: { path: ofArticle('translation-state'), items: { units: UNITS + 5 } },
+    listTranslationMemory: { path: ofWorkspace('translation-memory'), items: { entries: MANY } },
+    listProjectTranslations: {
+      path: `/api/projects/${projectId}/translations`,
+      items: { translations: LANGUAGES - 1 },
+    },
     listProposals: { path: ofArticle('proposals'), items: { proposals: MANY } },
     listBrandVoices: { path: ofWorkspace('brand-voices'), items: { brandVoices: 100 } },
     listContentTemplates: { path: ofWorkspace('content-templates'), items: { contentTemplates: 105 } },

@@ -20,7 +20,7 @@ export interface QueuedTranslation {
 
 export interface Translations {
   /** Queues the translation of a new article of so many words, and starts its run. */
-  translate(workspace: ScriptWorkspace, words: number): Promise<QueuedTranslation>;
+  translate(workspace: ScriptWorkspace, words: number, title?: string): Promise<QueuedTranslation>;
   close(): Promise<void>;
 }
 
@@ -38,13 +38,16 @@ export async function createTranslations(service: ScriptService): Promise<Transl
     logger: pino({ level: 'warn' }),
   });
   return {
-    async translate(workspace, words) {
+    async translate(workspace, words, title) {
       const projectId = await createProject(workspace.context, {
         name: `Project ${newId()}`,
         languages: ['en', 'es'],
         primaryLanguage: 'en',
       });
-      const source = await createArticle(db, workspace, projectId, { document: longDocument(words) });
+      const source = await createArticle(db, workspace, projectId, {
+        document: longDocument(words),
+        ...(title === undefined ? {} : { title }),
+      });
       const requestedAt = performance.now();
       const { job, article } = await createTranslation(
         { ...workspace.context, runs },

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { ServiceError } from '../errors.ts';
+import { invalid, ServiceError } from '../errors.ts';
 import type { ArticleRow } from './queries.ts';
 
 /** The strong entity tag of what is sent as this JSON (RFC 9110, 8.8.3). */
@@ -20,6 +20,18 @@ const TAG = /^(?:W\/)?"[\x21\x23-\x7e\x80-\xff]*"$/;
 export function requireMatch(ifMatch: string | undefined, { version }: Pick<ArticleRow, 'version'>): void {
   if (ifMatch === undefined) return;
   requireTag(ifMatch, 'article', (tag) => /^"(\d+)\.\d+[-"]/.exec(tag)?.[1] === String(version));
+}
+
+/**
+ * The If-Match header of a change that has to name the state it is based on.
+ * @param what the resource's name in the message
+ * @throws {ServiceError} INVALID_REQUEST without the header, or with `*`
+ */
+export function requireIfMatch(ifMatch: string | undefined, what: string): string {
+  if (ifMatch === undefined || ifMatch.trim() === '*') {
+    throw invalid('header/If-Match', `Send the ETag of the ${what} you read.`);
+  }
+  return ifMatch;
 }
 
 /**

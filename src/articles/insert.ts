@@ -45,8 +45,8 @@ const chooseSlug = (tx: Tx, scope: SlugScope, base: string): Promise<string> =>
   findFreeSlug(base, (slugs) => takenSlugs(tx, scope, slugs));
 
 /**
- * {@link chooseSlug} for an existing article, under a lock per project and language until the transaction ends. Only an
- * insert can still take the slug meanwhile.
+ * {@link chooseSlug} under a lock per project and language until the transaction ends. Only an insert that has not yet met
+ * another one can still take the slug meanwhile.
  */
 export async function lockAndChooseSlug(tx: Tx, scope: SlugScope, base: string): Promise<string> {
   const turn = `${scope.projectId} ${scope.language}`;
@@ -101,8 +101,11 @@ export async function insertArticle(
   author?: Actor,
 ): Promise<ArticleRow> {
   const scope = { projectId: article.project_id, language: article.primary_language };
-  for (;;) {
-    const slug = given ?? (await chooseSlug(tx, scope, slugBase ?? slugify(article.title, 'article')));
+  const base = slugBase ?? slugify(article.title, 'article');
+  // The lock costs a round trip, so the first attempt is without it. From then on it is needed: of many articles with
+  // one title each would send its document again for every other that comes first.
+  for (let choose = chooseSlug; ; choose = lockAndChooseSlug) {
+    const slug = given ?? (await choose(tx, scope, base));
     const row = await tx
       .insertInto('articles')
       .values({ ...article, slug, ...(author === undefined ? {} : writtenBy(author)) })

@@ -21,7 +21,7 @@ import { OutdatedRendering } from './rendering.ts';
 import { type ArticleAction, TRANSITIONS } from './states.ts';
 
 /** Actions that change the status. */
-export type Move = Exclude<ArticleAction, 'edit' | 'delete'>;
+export type Move = Exclude<ArticleAction, 'edit' | 'delete' | 'attach' | 'detach'>;
 
 /**
  * Moves that need a block. An empty draft of a failed translation must stay a draft, so that a later request can fill it.

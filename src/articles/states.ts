@@ -9,7 +9,9 @@ export type ArticleAction =
   | 'request_changes'
   | 'publish'
   | 'unpublish'
-  | 'delete';
+  | 'delete'
+  | 'attach'
+  | 'detach';
 
 interface Transition {
   readonly from: readonly ArticleStatus[];
@@ -30,6 +32,7 @@ const AT_REST: readonly ArticleStatus[] = [
   'APPROVED',
   'PUBLISHED',
 ];
+const UNPUBLISHED = AT_REST.filter((status) => status !== 'PUBLISHED');
 const REVIEWABLE: readonly ArticleStatus[] = ['NEEDS_REVIEW', 'APPROVED', 'PUBLISHED'];
 
 /** The state machine of contract.md R1: any move not in this table is 409. */
@@ -42,6 +45,8 @@ export const TRANSITIONS = {
   publish: { from: ['APPROVED'], to: 'PUBLISHED' },
   unpublish: { from: ['PUBLISHED'], to: 'DRAFT' },
   delete: { from: AT_REST, to: 'DELETED' },
+  attach: { from: UNPUBLISHED, to: 'same' },
+  detach: { from: UNPUBLISHED, to: 'same' },
 } as const satisfies Record<ArticleAction, Transition>;
 
 /** True when the action is allowed on an article of that status. */

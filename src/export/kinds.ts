@@ -194,6 +194,7 @@ export const NOT_EXPORTED: Readonly<Record<string, string>> = {
   workspace_usage: 'follows from articles and revisions',
   article_links: 'follows from the documents of articles',
   remembered_versions: 'says which articles are in the translation memory; rebuilt from them',
+  version_states: 'follows from articles and their provenance; counted again',
   address_changes: 'a list of work that is emptied within seconds',
   link_checks: 'a list of work that is emptied within seconds',
   event_fanouts: 'a list of work that is emptied within seconds',

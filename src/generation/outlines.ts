@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { z } from 'zod';
-import { etagOfJson, requireTag } from '../articles/etag.ts';
+import { etagOfJson, requireIfMatch, requireTag } from '../articles/etag.ts';
 import { articleChanged } from '../articles/queries.ts';
 import { recordAudit } from '../audit/record.ts';
 import { requirePermissions, type VerbContext } from '../context.ts';
@@ -138,10 +138,8 @@ export async function approveOutline(
   input: { articleId: ArticleId; ifMatch: string | undefined; idempotencyKey: string | undefined },
 ): Promise<Generated> {
   requirePermissions(context.actor, 'articles.generate');
-  const { articleId, ifMatch, idempotencyKey } = input;
-  if (ifMatch === undefined || ifMatch.trim() === '*') {
-    throw invalid('header/If-Match', 'Send the ETag of the outline you read.');
-  }
+  const { articleId, idempotencyKey } = input;
+  const ifMatch = requireIfMatch(input.ifMatch, 'outline');
   return queueGeneration(context, idempotencyKey, async (tx) => {
     const { article, stored } = await lockOutline(tx, context, articleId);
     const config = storedConfig(article.generation_config);

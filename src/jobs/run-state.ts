@@ -7,16 +7,20 @@ import type { JobStatus } from '../db/tables.ts';
 import type { ArticleId, JobId, ProjectId, WorkspaceId } from '../ids.ts';
 import type { FirstStep } from './purposes.ts';
 
-/** True while the job has not ended; checked first by every activity. */
-export async function isJobOpen(db: Queryable, jobId: JobId): Promise<boolean> {
+/** The workspace of a job that has not ended, which every activity checks first; undefined once it has. */
+export async function openJobOf(db: Queryable, jobId: JobId): Promise<WorkspaceId | undefined> {
   const job = await db
     .selectFrom('jobs')
-    .select('id')
+    .select('workspace_id')
     .where('id', '=', jobId)
     .where('ended_at', 'is', null)
     .executeTakeFirst();
-  return job !== undefined;
+  return job?.workspace_id;
 }
+
+/** True while the job has not ended. */
+export const isJobOpen = async (db: Queryable, jobId: JobId): Promise<boolean> =>
+  (await openJobOf(db, jobId)) !== undefined;
 
 /** SQL: the id of a job that has not ended, which it does not before the statement's transaction does. */
 export const lockOpenJob = (jobId: JobId) =>

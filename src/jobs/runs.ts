@@ -7,7 +7,7 @@ import type { JobPurpose, Tables, UnpaidReason } from '../db/tables.ts';
 import type { JobId } from '../ids.ts';
 import { searchAttributes } from '../temporal/search-attributes.ts';
 import type { TaskQueues } from '../temporal/task-queues.ts';
-import { cancelRun, startOnce, type TemporalClient } from '../temporal/workflow-client.ts';
+import { cancelRun, startOnce, type TemporalClient, workspaceShare } from '../temporal/workflow-client.ts';
 import { PURPOSES } from './purposes.ts';
 import { passTurn } from './turns.ts';
 
@@ -50,6 +50,7 @@ export const startRun = (
     workflowId: job.workflow_id,
     args: [{ jobId: job.id }],
     staticSummary: run.summary,
+    priority: workspaceShare(job.workspace_id),
     memo: { requestId: job.request_id ?? '', jobId: job.id },
     typedSearchAttributes: [
       { key: searchAttributes.workspaceId, value: job.workspace_id },

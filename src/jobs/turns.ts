@@ -5,7 +5,7 @@ import type { JobPurpose } from '../db/tables.ts';
 import { inTransaction } from '../db/transaction.ts';
 import { isServedWorkspace } from '../db/workspace-state.ts';
 import type { JobId, WorkspaceId } from '../ids.ts';
-import { TURN_FREED, type Turn } from '../temporal/shapes.ts';
+import { PARALLEL_BATCHES, TURN_FREED, type Turn } from '../temporal/shapes.ts';
 import { signalRun, type TemporalClient } from '../temporal/workflow-client.ts';
 import { endJob } from './end.ts';
 import { PURPOSES } from './purposes.ts';
@@ -24,11 +24,18 @@ interface Place {
   /** False while the workspace is deleted or suspended. */
   readonly served: boolean;
   readonly under_way: number;
+  /** Runs that may be under way. */
+  readonly most: number;
   readonly ahead: number;
 }
 
+/** Runs whose calls are a third of a worker's, if each makes as many as it may. */
+const runsOfShare = (engineSlots: number): number =>
+  Math.min(OPEN_RUNS, Math.max(1, Math.floor(engineSlots / 3 / PARALLEL_BATCHES)));
+
 /** The place of an open job among those of its workspace; undefined when it has ended. */
-async function placeOf(db: Queryable, jobId: JobId): Promise<Place | undefined> {
+async function placeOf(db: Queryable, jobId: JobId, engineSlots: number): Promise<Place | undefined> {
+  const share = runsOfShare(engineSlots);
   const { rows } = await sql<Place>`
     SELECT job.workspace_id, job.purpose, job.status = 'QUEUED' AS waits,
       ${isServedWorkspace(sql.ref('job.workspace_id'))} AS served,
@@ -36,6 +43,10 @@ async function placeOf(db: Queryable, jobId: JobId): Promise<Place | undefined> 
         SELECT 1 FROM jobs AS other
         WHERE other.workspace_id = job.workspace_id AND other.ended_at IS NULL AND other.status <> 'QUEUED'
         LIMIT ${OPEN_RUNS}) AS under_way) AS under_way,
+      CASE WHEN ${share}::integer < ${OPEN_RUNS}::integer AND EXISTS (
+        SELECT 1 FROM jobs AS other
+        WHERE other.workspace_id <> job.workspace_id AND other.ended_at IS NULL AND other.status <> 'QUEUED')
+        THEN ${share}::integer ELSE ${OPEN_RUNS}::integer END AS most,
       (SELECT count(*)::integer FROM (
         SELECT 1 FROM jobs AS other
         WHERE other.workspace_id = job.workspace_id AND other.ended_at IS NULL AND other.status = 'QUEUED'
@@ -46,32 +57,36 @@ async function placeOf(db: Queryable, jobId: JobId): Promise<Place | undefined> 
   return rows[0];
 }
 
-const mustWait = ({ waits, served, under_way }: Place): boolean =>
-  waits && (!served || under_way >= OPEN_RUNS);
+const mustWait = ({ waits, served, under_way, most }: Place): boolean =>
+  waits && (!served || under_way >= most);
 const wait = ({ served, ahead }: Place): Turn => ({
   outcome: 'wait',
   ahead: served ? Math.max(1, ahead) : MAX_AHEAD,
 });
 
-interface TurnLimits {
+export interface TurnLimits {
   /** As in `JobRuns`. */
   readonly unbilledLimit: number;
-  readonly onLeftOver: OnLeftOver;
+  /** Calls of engines that a worker makes at once. */
+  readonly engineSlots: number;
 }
 
 /**
- * Takes over a job's hold when it is its turn: each workspace has so many active runs, one that is deleted or suspended
- * begins none (contract.md L7). A job of a workspace above a limit of unpaid words fails instead, uncharged (contract.md
- * J14). Idempotent.
+/**
+ * Takes over a job's hold when it is its turn: each workspace has so many active runs, fewer while others have some and
+ * its calls would be more than a third of a worker's (contract.md J18); one that is deleted or suspended begins none
+ * (contract.md L7). A job of a workspace above a limit of unpaid words fails instead, uncharged (contract.md J14).
+ * Idempotent.
  * @throws {MissingHoldError} when an open job has no open hold
  */
 export async function takeTurn(
   db: Database,
   jobId: JobId,
-  { unbilledLimit, onLeftOver }: TurnLimits,
+  { unbilledLimit, engineSlots }: TurnLimits,
+  onLeftOver: OnLeftOver,
 ): Promise<Turn> {
   // Most jobs that have to wait return here, without a lock.
-  const place = await placeOf(db, jobId);
+  const place = await placeOf(db, jobId, engineSlots);
   if (place === undefined) return { outcome: 'ended' };
   if (mustWait(place)) return wait(place);
   return inTransaction(db, async (tx) => {
@@ -79,7 +94,7 @@ export async function takeTurn(
     await sql`SELECT pg_advisory_xact_lock(hashtextextended(${`turns of ${place.workspace_id}`}, 0))`.execute(
       tx,
     );
-    const now = await placeOf(tx, jobId);
+    const now = await placeOf(tx, jobId, engineSlots);
     if (now !== undefined && mustWait(now)) return wait(now);
     const excess = now?.waits ? await findUnpaidExcess(tx, place.workspace_id, unbilledLimit) : null;
     if (excess !== null) {

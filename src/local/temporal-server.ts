@@ -13,6 +13,16 @@ export const SEARCH_ATTRIBUTES = ['WorkspaceId', 'ArticleId', 'EndpointId', 'Eve
 /** The dev server makes this namespace itself. */
 export const TEMPORAL_NAMESPACE = 'default';
 
+/**
+ * Tasks of a backlog are handed out by fairness key in turn, not in the order they came (design.md §7). Turns are kept
+ * within a partition, so a queue has one.
+ */
+const DYNAMIC_CONFIG = {
+  'matching.enableFairness': true,
+  'matching.numTaskqueueReadPartitions': 1,
+  'matching.numTaskqueueWritePartitions': 1,
+} as const;
+
 const TEMPORAL_END = [
   { signal: 'SIGTERM', waitMs: 10_000 },
   { signal: 'SIGKILL', waitMs: 2_000 },
@@ -65,6 +75,8 @@ export async function startTemporal(options: TemporalOptions): Promise<TemporalE
     args.push('--http-port', String(httpPort), '--metrics-port', String(metricsPort));
     args.push(...(options.ui ? ['--ui-port', String(uiPort)] : ['--headless']));
     args.push('--log-level', 'error', ...storage);
+    for (const [key, value] of Object.entries(DYNAMIC_CONFIG))
+      args.push('--dynamic-config-value', `${key}=${value}`);
     // Used only when the namespace is created; the service also registers them at every start.
     for (const name of SEARCH_ATTRIBUTES) args.push('--search-attribute', `${name}=Keyword`);
     const launch = { account: null, paths: [], dieWithParent: !options.detached };

@@ -33,7 +33,10 @@ import { createRoleRoutes } from '../roles/routes.ts';
 import { createSuggestionRoutes } from '../suggestions/routes.ts';
 import type { TaskQueues } from '../temporal/task-queues.ts';
 import type { TemporalClient } from '../temporal/workflow-client.ts';
+import { createAttachRoutes } from '../translations/attach/routes.ts';
 import { createMemoryRoutes } from '../translations/memory/routes.ts';
+import type { CatchUp } from '../translations/project/catch-up.ts';
+import { createProjectTranslationRoutes } from '../translations/project/routes.ts';
 import { createRefreshRoutes } from '../translations/refresh/routes.ts';
 import { reportExample } from '../translations/report/examples.ts';
 import { readReport } from '../translations/report/read.ts';
@@ -61,6 +64,8 @@ export interface RouteDependencies {
   readonly blobs: BlobStore;
   readonly runCanceller: RunCanceller;
   readonly jobWatch: JobWatch;
+  /** Counts the states of versions in the background. */
+  readonly catchUp: CatchUp;
   /** As in `JobRuns`. */
   readonly unbilledLimit: number;
   /** How long a paid request waits for its result, in milliseconds. */
@@ -86,6 +91,8 @@ export function createRoutes(dependencies: RouteDependencies): RouteModule[] {
     ...createCategoryRoutes(),
     ...createSuggestionRoutes(dependencies),
     ...createTranslationRoutes(jobRuns),
+    ...createAttachRoutes(),
+    ...createProjectTranslationRoutes(dependencies.catchUp),
     ...createStyleSheetRoutes(),
     ...createRefreshRoutes(jobRuns),
     ...createMemoryRoutes(),

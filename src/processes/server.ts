@@ -25,6 +25,7 @@ import { temporalConnectionOptions } from '../temporal/connection-options.ts';
 import { taskQueues } from '../temporal/task-queues.ts';
 import { closeThreads } from '../threads/pool.ts';
 import { turnsAwaited } from '../threads/turns.ts';
+import { createCatchUp } from '../translations/project/catch-up.ts';
 import { createRunCanceller } from '../webhooks/endpoints/run-canceller.ts';
 import { createWebhookSender } from '../webhooks/sending/sender.ts';
 import { createRoutes } from './routes.ts';
@@ -87,6 +88,10 @@ export async function startServer(config: ConnectedConfig, logger: Logger): Prom
   const names = taskQueues(config.TEMPORAL_TASK_QUEUE_PREFIX);
   const jobWatch = createJobWatch(db);
   const runCanceller = createRunCanceller({ client, logger });
+  const catchUp = createCatchUp({
+    databaseOf: database.of,
+    onError: (err, workspaceId, id) => logger.warn({ err, workspaceId, id }, 'states not counted'),
+  });
   const notifier = startDeliveryNotifier({ connectionString: config.DATABASE_URL, logger });
   const probe = createDatabaseProbe(config.DATABASE_URL);
   const readiness = createReadiness({
@@ -126,11 +131,13 @@ export async function startServer(config: ConnectedConfig, logger: Logger): Prom
       limits,
       runCanceller,
       jobWatch,
+      catchUp,
       unbilledLimit: config.UNBILLED_LIMIT_WORDS,
       aiWaitMs: config.AI_WAIT_SECONDS * 1_000,
     }),
   );
   const close = async () => {
+    await catchUp.close();
     await closeThreads();
     await lastUsed.close();
     await sender.close();

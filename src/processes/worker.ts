@@ -170,7 +170,11 @@ export async function startWorker(
     maxHeartbeatThrottleInterval: '5 seconds',
   } satisfies Partial<WorkerOptions>;
   const { workflowBundle: _, ...activitiesOnly } = common;
-  const ofJobs = { db, client, areas: jobAreas, unbilledLimit: config.UNBILLED_LIMIT_WORDS };
+  const limits = {
+    unbilledLimit: config.UNBILLED_LIMIT_WORDS,
+    engineSlots: config.TRANSLATION_ACTIVITY_SLOTS,
+  };
+  const ofJobs = { db, client, areas: jobAreas, limits };
   const { batches, parts } = engineStops(stopped.signal);
   const jobs = {
     ...metrics.countTranslations(createTranslationActivities({ ...ofJobs, provider, stopping: batches })),

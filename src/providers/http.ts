@@ -105,9 +105,12 @@ export function statusError(
     const minutes = Math.ceil(retryAfterMs / 60_000);
     return new ProviderError('unavailable', `${engine} asks for a retry in ${minutes} minutes (${what}).`);
   }
-  const message =
-    status === 429 ? `${engine} limits the rate (${what}).` : `${engine} is unavailable (${what}).`;
-  return new ProviderError('retryable', message, retryAfterMs === undefined ? {} : { retryAfterMs });
+  const limited = status === 429;
+  const message = limited ? `${engine} limits the rate (${what}).` : `${engine} is unavailable (${what}).`;
+  return new ProviderError('retryable', message, {
+    limited,
+    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+  });
 }
 
 /** Retry-After in seconds or as a date (RFC 9110, 10.2.3), or `retry-after-ms`; in milliseconds. */

@@ -106,15 +106,18 @@ export class ProviderError extends Error {
   readonly retryAfterMs: number | undefined;
   /** True when the request was written and no whole response came: the provider may charge for the call. */
   readonly unanswered: boolean;
+  /** True when the engine limits the rate (429). */
+  readonly limited: boolean;
 
   constructor(
     kind: ProviderErrorKind,
     message: string,
-    options: { retryAfterMs?: number; unanswered?: boolean; cause?: unknown } = {},
+    options: { retryAfterMs?: number; limited?: boolean; unanswered?: boolean; cause?: unknown } = {},
   ) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
     this.kind = kind;
     this.retryAfterMs = options.retryAfterMs;
     this.unanswered = options.unanswered ?? false;
+    this.limited = options.limited ?? false;
   }
 }

@@ -9,7 +9,7 @@ import type { ArticleId } from '../ids.ts';
 import { aiOperationWorkflowId } from '../temporal/ids.ts';
 import { searchAttributes } from '../temporal/search-attributes.ts';
 import type { TaskQueues } from '../temporal/task-queues.ts';
-import { cancelRun, startOnce, type TemporalClient } from '../temporal/workflow-client.ts';
+import { cancelRun, startOnce, type TemporalClient, workspaceShare } from '../temporal/workflow-client.ts';
 import { type OperationEnd, type ReservedOperation, readEnd, releaseOperation } from './operations.ts';
 
 const START_DEADLINE_MS = 5_000;
@@ -84,6 +84,7 @@ async function awaitRun(
       args: [{ operationId: operation.id }],
       staticSummary: `${SUMMARIES[operation.kind]} ${operation.targetId}`,
       memo: { requestId, operationId: operation.id },
+      priority: workspaceShare(operation.workspaceId),
       typedSearchAttributes: [
         { key: searchAttributes.workspaceId, value: operation.workspaceId },
         { key: searchAttributes.jobKind, value: operation.kind },

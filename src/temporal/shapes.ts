@@ -41,6 +41,9 @@ export type Turn =
   | { readonly outcome: 'taken' | 'ended' | 'refused' }
   | { readonly outcome: 'wait'; readonly ahead: number };
 
+/** Batches of one job in flight at the engine. */
+export const PARALLEL_BATCHES = 4;
+
 /** The signal that tells a run that waits for its turn that one may be free. */
 export const TURN_FREED = 'turnFreed';
 

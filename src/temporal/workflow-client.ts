@@ -4,10 +4,17 @@ import {
   WorkflowFailedError,
   WorkflowNotFoundError,
 } from '@temporalio/client';
-import type { SearchAttributePair } from '@temporalio/common';
+import type { Priority, SearchAttributePair } from '@temporalio/common';
+import type { WorkspaceId } from '../ids.ts';
 import { pause } from '../pause.ts';
 import { learnRefusal, usableAttributes } from './search-attributes.ts';
 import type { StartedWorkflows } from './shapes.ts';
+
+/**
+ * Has Temporal hand out a run's tasks, and those of its activities, workspace by workspace in turn, where
+ * `matching.enableFairness` is set (contract.md J17).
+ */
+export const workspaceShare = (workspace: WorkspaceId): Priority => ({ fairnessKey: workspace });
 
 /** The calls of a client whose transport can be given a deadline. */
 export type TemporalClient = Pick<Client, 'workflow' | 'schedule' | 'withDeadline'>;

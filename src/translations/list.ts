@@ -1,22 +1,19 @@
-import { sql } from 'kysely';
 import { readVersionPage, versionsOf } from '../articles/list.ts';
-import { summaryColumns } from '../articles/queries.ts';
+import { type ArticleSummaryRow, summaryColumns } from '../articles/queries.ts';
 import { toSummary } from '../articles/schemas.ts';
 import { requirePermissions, type VerbContext } from '../context.ts';
+import { asService } from '../db/guard.ts';
+import type { StateCounts } from '../document/refresh/types.ts';
 import type { ListPage } from '../http/stream-list.ts';
 import type { ArticleId } from '../ids.ts';
 import { jobColumns, toJob } from '../jobs/queries.ts';
+import type { Job } from '../jobs/schemas.ts';
 import type { ListedTranslation } from './schemas.ts';
-import { countStatesOf } from './states.ts';
-
-/** Identifies the content of an article, so that cached counts are found without reading it. */
-const CONTENT_TAG = sql<string>`concat_ws('.', articles.xmin, extract(epoch FROM articles.updated_at), (
-  SELECT md5(json_agg(json_build_array(id, role, alt_text) ORDER BY id)::text)
-  FROM assets WHERE article_id = articles.id))`.as('content_tag');
+import { countStates, knownStates, stateColumns, type VersionStates } from './states.ts';
 
 /** The latest job that writes each of these articles. */
-async function latestJobs({ db, actor }: VerbContext, ids: readonly ArticleId[]) {
-  if (ids.length === 0) return new Map<ArticleId, ListedTranslation['job']>();
+export async function latestJobs({ db, actor }: VerbContext, ids: readonly ArticleId[]) {
+  if (ids.length === 0) return new Map<ArticleId, Job>();
   const jobs = await db
     .selectFrom('articles')
     .innerJoinLateral(
@@ -35,8 +32,25 @@ async function latestJobs({ db, actor }: VerbContext, ids: readonly ArticleId[])
     .where('articles.workspace_id', '=', actor.workspaceId)
     .where('articles.id', 'in', ids)
     .execute();
-  return new Map<ArticleId, ListedTranslation['job']>(jobs.map((job) => [job.article_id, toJob(job)]));
+  return new Map<ArticleId, Job>(jobs.map((job) => [job.article_id, toJob(job)]));
 }
+
+/**
+ * A version with its latest job and its states.
+ * @param isUnknown whether its states are yet to be counted
+ */
+export const toListed = (
+  row: ArticleSummaryRow & VersionStates,
+  job: Job | undefined,
+  states: StateCounts | null,
+  isUnknown = false,
+): ListedTranslation => ({
+  article: toSummary(row),
+  job: job ?? null,
+  sourceArticleId: row.source_article_id,
+  tracking: row.known_id === null ? 'unmanaged' : states === null && !isUnknown ? 'source_gone' : 'managed',
+  states,
+});
 
 /**
  * The language versions of the article's group after a language, itself included, by language tag: each with its latest job
@@ -49,40 +63,22 @@ export async function readTranslations(
   articleId: ArticleId,
   after: string,
 ): Promise<ListPage<string>> {
-  requirePermissions(context.actor, 'articles.read');
+  const { db, actor } = context;
+  requirePermissions(actor, 'articles.read');
   const query = versionsOf(context, articleId, after)
     .leftJoin('article_provenance as known', 'known.article_id', 'articles.id')
+    .leftJoin('version_states as counted', 'counted.article_id', 'articles.id')
     .select(summaryColumns.map((column) => `articles.${column}` as const))
-    .select(['known.source_article_id', CONTENT_TAG, sql<string | null>`known.xmin::text`.as('known_tag')]);
+    .select(stateColumns);
   const { rows, last } = await readVersionPage(context, query, after);
   const jobOf = await latestJobs(
     context,
     rows.map(({ id }) => id),
   );
-  const tagOf = new Map(rows.map((row) => [row.id, row.content_tag]));
-  const elsewhere = rows.flatMap(({ source_article_id: id }) => (id === null || tagOf.has(id) ? [] : [id]));
-  if (elsewhere.length > 0) {
-    const ofOtherPages = versionsOf(context, articleId, '').where('articles.id', 'in', elsewhere);
-    for (const row of await ofOtherPages.select(['articles.id', CONTENT_TAG]).execute()) {
-      tagOf.set(row.id, row.content_tag);
-    }
-  }
-  const states = await countStatesOf(
-    context,
-    rows.flatMap(({ id, source_article_id: sourceId, content_tag, known_tag }) => {
-      const source = sourceId === null ? undefined : tagOf.get(sourceId);
-      if (sourceId === null || source === undefined) return [];
-      return { id, sourceId, tag: [sourceId, source, id, content_tag, known_tag].join() };
-    }),
+  const unknown = rows.filter((row) => knownStates(row) === undefined);
+  const counted = await countStates(asService(db), actor.workspaceId, unknown);
+  const items = rows.map((row) =>
+    JSON.stringify(toListed(row, jobOf.get(row.id), knownStates(row) ?? counted.get(row.id) ?? null)),
   );
-  const listed = rows.map(
-    ({ source_article_id: sourceId, known_tag, content_tag: _, ...row }): ListedTranslation => ({
-      article: toSummary(row),
-      job: jobOf.get(row.id) ?? null,
-      sourceArticleId: sourceId,
-      tracking: known_tag === null ? 'unmanaged' : states.has(row.id) ? 'managed' : 'source_gone',
-      states: states.get(row.id) ?? null,
-    }),
-  );
-  return { items: listed.map((translation) => JSON.stringify(translation)), last };
+  return { items, last };
 }

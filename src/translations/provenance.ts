@@ -34,3 +34,10 @@ export async function keepProvenance(
   // What it teaches has changed, also when its content has not.
   await tx.deleteFrom('remembered_versions').where('article_id', '=', version.id).execute();
 }
+
+/** Drops a version's provenance, what is kept of its source, and its open proposals. */
+export async function dropProvenance(tx: Tx, articleId: ArticleId): Promise<void> {
+  for (const table of ['article_provenance', 'proposals', 'remembered_versions'] as const) {
+    await tx.deleteFrom(table).where('article_id', '=', articleId).execute();
+  }
+}

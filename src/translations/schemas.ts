@@ -65,7 +65,7 @@ const statesSchema = z
       'How many units of a version are in each state: blocks, images, the title, meta texts and lists of keywords. Units that a person added to the version or removed from it are not counted.',
   });
 
-const listedTranslation = z.object({
+export const listedTranslation = z.object({
   article: articleSummarySchema,
   job: jobSchema.nullable().describe('The latest job that writes it'),
   sourceArticleId: z.uuid().nullable().describe('What it was last translated from'),

@@ -18,8 +18,10 @@ beforeAll(async () => {
   editor = editing(service, workspace);
 });
 
-/** Each row of contract.md R1 that a person causes: from, action, to, events. */
-const ROWS: [ArticleStatus, ArticleAction, string, string[]][] = [
+/** From, action, to, events. */
+type Row = [ArticleStatus, ArticleAction, string, string[]];
+/** Each row of contract.md R1 that a person causes. */
+const ROWS: Row[] = [
   ['DRAFT', 'submit', 'NEEDS_REVIEW', []],
   ['CHANGES_REQUESTED', 'submit', 'NEEDS_REVIEW', []],
   ['NEEDS_REVIEW', 'approve', 'APPROVED', ['article.approved']],
@@ -41,6 +43,9 @@ const ROWS: [ArticleStatus, ArticleAction, string, string[]][] = [
   ['CHANGES_REQUESTED', 'edit', 'CHANGES_REQUESTED', []],
   ['APPROVED', 'edit', 'APPROVED', []],
   ['PUBLISHED', 'edit', 'PUBLISHED', ['article.updated']],
+  ...(['DRAFT', 'NEEDS_REVIEW', 'CHANGES_REQUESTED', 'APPROVED'] as const).flatMap((status) =>
+    (['attach', 'detach'] as const).map((action): Row => [status, action, status, []]),
+  ),
 ];
 const ACTIONS = Object.keys(TRANSITIONS) as ArticleAction[];
 const rowOf = (from: ArticleStatus, action: ArticleAction) =>
@@ -56,6 +61,11 @@ const perform = (action: ArticleAction, id: string) =>
     publish: () => editor.publish(id),
     unpublish: () => editor.unpublish(id),
     delete: () => editor.remove(id),
+    attach: async () => {
+      const { id: sourceId } = await editor.create(projectId, { primaryLanguage: 'de' });
+      return editor.call('POST', `/api/articles/${sourceId}/translations/attach`, { articleId: id });
+    },
+    detach: () => editor.call('POST', `/api/articles/${id}/translations/detach`),
   })[action]();
 
 const stored = (id: string) =>

@@ -2,8 +2,10 @@ import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
+import { parse } from 'yaml';
 import { TEMPORAL_RELEASE } from '../../src/local/temporal-release.ts';
 import { STOP_DEADLINE_MS } from '../../src/processes/lifecycle.ts';
+import { taskQueues } from '../../src/temporal/task-queues.ts';
 import { type ComposeService, readCompose } from './support/compose-file.ts';
 import { allowedPaths, assignments, execForm, parseDockerfile } from './support/dockerfile.ts';
 
@@ -85,13 +87,19 @@ it('server and workers see the same images', () => {
   expect(mounted).toEqual(['server', 'worker']);
 });
 
-it('Temporal is given the file without which it does not start', () => {
+// contract.md J17
+it('Temporal is given the file without which it does not start, by which workspaces take turns at calls of engines', () => {
   const { services, configs } = compose();
   const temporal = services.temporal;
   const file = temporal?.configs.find(
     ({ target }) => target === temporal.environment.DYNAMIC_CONFIG_FILE_PATH,
   );
-  expect(configs[file?.source ?? '']?.content).toBe('{}');
+  const onePartition = [{ value: 1, constraints: { taskQueueName: taskQueues().engineCalls } }];
+  expect(parse(configs[file?.source ?? '']?.content ?? '')).toEqual({
+    'matching.enableFairness': [{ value: true }],
+    'matching.numTaskqueueReadPartitions': onePartition,
+    'matching.numTaskqueueWritePartitions': onePartition,
+  });
 });
 
 it('images and development have the same Node, Postgres and Temporal', () => {

@@ -134,6 +134,7 @@ beforeAll(async () => {
     limits: DEFAULT_HTTP_LIMITS,
     runCanceller,
     jobWatch,
+    catchUp: { add: () => undefined, close: async () => undefined },
     unbilledLimit: 0,
     aiWaitMs: 1_000,
   });

@@ -10,7 +10,7 @@ import { listenToAll } from '../support/events.ts';
 import { createStandInWriter, generating } from '../support/generating.ts';
 import { useJobs } from '../support/jobs.ts';
 import type { Answer } from '../support/service.ts';
-import { createStandIn, hang } from '../support/translating.ts';
+import { createStandIn, forBody, hang } from '../support/translating.ts';
 import { eventually } from '../support/wait.ts';
 
 const provider = createStandIn();
@@ -29,6 +29,8 @@ const { service, workspace, operator, reconcile } = useJobs(
 );
 const calls = generating(service);
 
+/** Jobs that are admitted at once; `npm run soak:failures` has more. */
+const JOBS = Number(process.env.FAILED_JOBS ?? 100);
 const STUBBORN = 'Stubborn';
 const DAY = 86_400;
 /** A document of so many words, whose last text is the stubborn one. */
@@ -164,10 +166,10 @@ describe('work that failed because of its texts', () => {
 describe('work that failed because something was away', () => {
   const afterTwoRequests = (fail: () => Promise<void>) => {
     let requests = 0;
-    provider.behave = async () => {
+    provider.behave = forBody(async () => {
       requests += 1;
-      if (requests > 2) await fail();
-    };
+      if (requests > 1) await fail();
+    });
   };
   const throwing = (kind: 'retryable' | 'misconfigured' | 'unavailable') => () =>
     Promise.reject(new ProviderError(kind, 'away', { retryAfterMs: 1 }));
@@ -227,14 +229,18 @@ describe('a job that takes its turn', () => {
   // contract.md J10 and J14
   it('fails uncharged above a limit, with the time from which it can be sent again, however many were admitted at once', async () => {
     provider.answer = withoutStubborn;
-    const JOBS = 100;
     const admitted = Promise.withResolvers<void>();
     onTestFinished(() => admitted.resolve());
     provider.behave = () => admitted.promise;
     const before = await calls.readWallet(workspace);
+    const projectId = await service.project(workspace);
+    const document = withStubborn(400);
     const answers: Answer[] = [];
     while (answers.length < JOBS) {
-      const some = Array.from({ length: 50 }, () => translating(withStubborn(400)));
+      const some = Array.from({ length: 50 }, async () => {
+        const { id } = await createArticle(service.db, workspace, projectId, { document });
+        return calls.requestTranslation(workspace, id);
+      });
       answers.push(...(await Promise.all(some)));
     }
     admitted.resolve();
@@ -251,12 +257,12 @@ describe('a job that takes its turn', () => {
     const draft = await calls.readArticle(workspace, refused[0]?.articleId ?? '');
     expect([draft.status, draft.documentJson.blocks]).toEqual(['DRAFT', []]);
     expect((await unpaid()).length).toBe(JOBS - refused.length);
-  });
+  }, 600_000);
 
   // contract.md J14
   it('is held to the limit of cancelled work as well, with the failure of a generation sent on', async () => {
     await listenToAll(service.db, workspace.id);
-    provider.behave = hang;
+    provider.behave = forBody(hang);
     const open: string[] = [];
     for (let each = 0; each < 8; each += 1) {
       const { job } = await calls.translate(workspace, 1_000);

@@ -273,7 +273,8 @@ describe('a result is charged what it costs', () => {
 });
 
 it('of many jobs that request their turn at once eight get it, repeat the request as they like, and pass it on', async () => {
-  const take = (id: JobId) => takeTurn(service.db, id, { unbilledLimit: 0, onLeftOver: () => undefined });
+  const take = (id: JobId) =>
+    takeTurn(service.db, id, { unbilledLimit: 0, engineSlots: 100 }, () => undefined);
   const moveIn = async (credits: number) => {
     workspace = await service.workspace(credits);
     projectId = await service.project(workspace);
@@ -292,6 +293,32 @@ it('of many jobs that request their turn at once eight get it, repeat the reques
   expect([await take(first), await take(next)]).toEqual([{ outcome: 'ended' }, { outcome: 'taken' }]);
   await moveIn(10);
   expect(await take((await withJob('translate', 'QUEUED')).jobId)).toEqual({ outcome: 'taken' });
+});
+
+// contract.md J18
+it('while another workspace has jobs under way, the calls of one are a third of those that a worker may make', async () => {
+  const taken = async (slots: number): Promise<number> => {
+    workspace = await service.workspace(100);
+    projectId = await service.project(workspace);
+    editor = editing(service, workspace);
+    const jobs: JobId[] = [];
+    for (let each = 0; each < 9; each += 1) jobs.push((await withJob('translate', 'QUEUED')).jobId);
+    const turns = await Promise.all(
+      jobs.map((id) => takeTurn(service.db, id, { unbilledLimit: 0, engineSlots: slots }, () => undefined)),
+    );
+    return turns.filter(({ outcome }) => outcome === 'taken').length;
+  };
+  await service.db
+    .updateTable('jobs')
+    .set({ status: 'CANCELLED', ended_at: new Date() })
+    .where('ended_at', 'is', null)
+    .execute();
+  // Nobody else has any, so these may make all calls.
+  expect(await taken(24)).toBe(8);
+  // Each job makes four calls at once.
+  expect(await taken(24)).toBe(2);
+  expect(await taken(3)).toBe(1);
+  expect(await taken(96)).toBe(8);
 });
 
 it('a take-over and an end that meet wait for each other, in one order', async () => {

@@ -134,13 +134,16 @@ export async function startTestService(env: Record<string, string> = {}): Promis
   };
 }
 
-/** Stands for what a hook of the file makes later, and makes anew when it runs for each test. */
+/** Stands for what a hook of the file makes later, and makes again when it runs for each test. */
 export function madeLater<Made extends object>(name: string): { it: Made; set: (made: Made) => void } {
   let made: Made | undefined;
   const it = new Proxy({} as Made, {
     get(_, property) {
       if (made === undefined) throw new Error(`The ${name} of this file is not there yet.`);
       return Reflect.get(made, property);
+    },
+    set(_, property, value) {
+      return made !== undefined && Reflect.set(made, property, value);
     },
   });
   return {
@@ -151,12 +154,18 @@ export function madeLater<Made extends object>(name: string): { it: Made; set: (
   };
 }
 
-/** The service of a test file: started before its tests and stopped after them. */
-export function useTestService(env: Record<string, string> = {}): TestService {
+/**
+ * The service of a test file: started before its tests and stopped after them.
+ * @param envOf variables that earlier hooks of the file make known
+ */
+export function useTestService(
+  env: Record<string, string> = {},
+  envOf: () => Record<string, string> = () => ({}),
+): TestService {
   const service = madeLater<TestService>('service');
   let running: TestService | undefined;
   beforeAll(async () => {
-    running = await startTestService(env);
+    running = await startTestService({ ...env, ...envOf() });
     service.set(running);
   });
   afterAll(() => running?.stop());

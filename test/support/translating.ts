@@ -1,19 +1,21 @@
-import { expect } from 'vitest';
+import { afterAll, beforeAll, beforeEach, expect } from 'vitest';
 import type { Article } from '../../src/articles/schemas.ts';
 import type { DocumentJson } from '../../src/document/format/schema.ts';
 import { mapTexts } from '../../src/document/format/walk.ts';
 import { isFinal } from '../../src/jobs/queries.ts';
 import type { Job } from '../../src/jobs/schemas.ts';
+import type { RunningWorker } from '../../src/processes/worker.ts';
 import { createPseudoProvider } from '../../src/providers/pseudo.ts';
 import type { TranslationProvider, TranslationRequest } from '../../src/providers/types.ts';
 import { createArticle, longDocument } from './articles.ts';
+import type { EngineServer } from './engine-server.ts';
 import { type JobOptions, useJobs } from './jobs.ts';
-import type { TestService, TestWorkspace } from './service.ts';
+import { madeLater, type TestService, type TestWorkspace, useTestService } from './service.ts';
 import { eventually } from './wait.ts';
 
 /** A stand-in for a model: does what the test says, then answers like the pseudo provider. */
 export interface StandIn extends TranslationProvider {
-  behave: (signal: AbortSignal) => Promise<void>;
+  behave: (signal: AbortSignal, request: TranslationRequest) => Promise<void>;
   /** Answers instead of the pseudo provider, when given. */
   answer?: ((request: TranslationRequest) => Map<string, string>) | undefined;
 }
@@ -24,12 +26,19 @@ export function createStandIn(): StandIn {
     name: 'stand-in',
     behave: async () => undefined,
     async translate(request) {
-      await standIn.behave(request.signal);
+      await standIn.behave(request.signal, request);
       return standIn.answer?.(request) ?? pseudo.translate(request);
     },
   };
   return standIn;
 }
+
+/** Behaves so for requests of the body; the title, meta texts and keywords, which come before them, are translated. */
+export const forBody =
+  (behave: StandIn['behave']): StandIn['behave'] =>
+  async (signal, request) => {
+    if (!request.segments.some(({ id }) => id === 'title')) await behave(signal, request);
+  };
 
 /** Hangs until the call is given up. */
 export const hang = (signal: AbortSignal): Promise<void> =>
@@ -105,4 +114,44 @@ export function useTranslations(options: JobOptions = {}) {
     provider.answer = undefined;
   });
   return { service, provider, ...jobs, calls: translating(service) };
+}
+
+/**
+ * What a file about translations by a language model needs: the service with a worker, the model that it calls, and for
+ * each test a fresh workspace and the model as it was started.
+ * @param options 1,000 credits by default
+ */
+export function useModel<Model extends EngineServer>(
+  start: () => Promise<Model>,
+  { credits = 1_000, env = {} }: JobOptions = {},
+) {
+  const model = madeLater<Model>('model');
+  const worker = madeLater<RunningWorker>('worker');
+  const workspace = madeLater<TestWorkspace>('workspace');
+  let running: Model | undefined;
+  let answer: EngineServer['answer'] | undefined;
+  beforeAll(async () => {
+    running = await start();
+    answer = running.answer;
+    model.set(running);
+  });
+  const service = useTestService(
+    { TRANSLATION_PROVIDER: 'openai-compatible', AI_MODEL: 'stand-in', ...env },
+    () => ({ AI_BASE_URL: `${model.it.url}/v1` }),
+  );
+  beforeAll(async () => worker.set(await service.startWorker()));
+  // Before the service, so that calls without a response end with it.
+  afterAll(() => running?.close());
+  beforeEach(async () => {
+    model.it.requests.length = 0;
+    if (answer !== undefined) model.it.answer = answer;
+    workspace.set(await service.workspace(credits));
+  });
+  return {
+    model: model.it,
+    service,
+    worker: worker.it,
+    workspace: workspace.it,
+    calls: translating(service),
+  };
 }

@@ -1,48 +1,23 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client, Connection } from '@temporalio/client';
 import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
-import { afterAll, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest';
+import { describe, expect, inject, it } from 'vitest';
 import type { JobId } from '../../src/ids.ts';
 import { isFinal } from '../../src/jobs/queries.ts';
 import type { Job } from '../../src/jobs/schemas.ts';
-
-import type { RunningWorker } from '../../src/processes/worker.ts';
 import { pseudoLocalize } from '../../src/providers/pseudo.ts';
 import { translationWorkflowId } from '../../src/temporal/ids.ts';
 import { createArticle, longDocument } from '../support/articles.ts';
 import { askedTexts, completion, pseudoCompletion } from '../support/chat-completions.ts';
-import { type EngineServer, startEngineServer } from '../support/engine-server.ts';
-import { startTestService, type TestService, type TestWorkspace } from '../support/service.ts';
-import { translating } from '../support/translating.ts';
+import { startEngineServer } from '../support/engine-server.ts';
+import { useModel } from '../support/translating.ts';
 import { eventually } from '../support/wait.ts';
 
 const KEY = 'sk-key-that-must-not-show-42';
 
-let model: EngineServer;
-let service: TestService;
-let worker: RunningWorker;
-let workspace: TestWorkspace;
-let calls: ReturnType<typeof translating>;
-
-beforeAll(async () => {
-  model = await startEngineServer(pseudoCompletion);
-  service = await startTestService({
-    TRANSLATION_PROVIDER: 'openai-compatible',
-    AI_BASE_URL: `${model.url}/v1`,
-    AI_MODEL: 'stand-in',
-    AI_API_KEY: KEY,
-  });
-  calls = translating(service);
-  workspace = await service.workspace(10_000);
-  worker = await service.startWorker();
-});
-afterAll(async () => {
-  await service.stop();
-  await model.close();
-});
-beforeEach(() => {
-  model.answer = pseudoCompletion;
-  model.requests.length = 0;
+const { model, service, worker, workspace, calls } = useModel(() => startEngineServer(pseudoCompletion), {
+  credits: 10_000,
+  env: { AI_API_KEY: KEY },
 });
 
 /** How often each text was asked for. */
@@ -168,9 +143,8 @@ describe('a job on a language model', () => {
         ? { status: 429, headers: { 'retry-after-ms': '50' }, body: { error: { message: 'slow down' } } }
         : pseudoCompletion(request);
     };
-    const stranger = await service.workspace();
-    const { job } = await calls.translate(stranger, 200);
-    expect(await calls.untilFinal(stranger, job.id)).toMatchObject({ status: 'COMPLETED' });
+    const { job } = await calls.translate(workspace, 200);
+    expect(await calls.untilFinal(workspace, job.id)).toMatchObject({ status: 'COMPLETED' });
     expect([...asks().values()].toSorted()).toEqual([1, 1, 1, 1, 4]);
   });
 

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import { beforeEach, expect, it } from 'vitest';
 import type { DocumentJson } from '../../src/document/format/schema.ts';
 import { mapTexts } from '../../src/document/format/walk.ts';
 import { pseudoLocalize } from '../../src/providers/pseudo.ts';
@@ -8,19 +8,13 @@ import { askedTexts, chatRequest, completion, pseudoCompletion } from '../suppor
 import {
   type EngineRequest,
   type EngineResponse,
-  type EngineServer,
   silence,
   startEngineServer,
 } from '../support/engine-server.ts';
 import { gardenDocument } from '../support/model/garden.ts';
-import { startTestService, type TestService, type TestWorkspace } from '../support/service.ts';
-import { translating } from '../support/translating.ts';
+import { useModel } from '../support/translating.ts';
 import { eventually } from '../support/wait.ts';
 
-let model: EngineServer;
-let service: TestService;
-let workspace: TestWorkspace;
-let calls: ReturnType<typeof translating>;
 /** What the model answers when a style sheet is requested. */
 let drawSheet: () => EngineResponse = () => sheet();
 
@@ -33,26 +27,9 @@ const answer = (request: EngineRequest) => (isSheet(request) ? drawSheet() : pse
 const turnsOf = (request: EngineRequest): string[] =>
   chatRequest(request).messages.map(({ content }) => content);
 
-beforeAll(async () => {
-  model = await startEngineServer(answer);
-  service = await startTestService({
-    TRANSLATION_PROVIDER: 'openai-compatible',
-    AI_BASE_URL: `${model.url}/v1`,
-    AI_MODEL: 'stand-in',
-  });
-  calls = translating(service);
-  await service.startWorker();
-});
-afterAll(async () => {
-  // Calls that it leaves without an answer end with it.
-  await model.close();
-  await service.stop();
-});
-beforeEach(async () => {
-  model.answer = answer;
-  model.requests.length = 0;
+const { model, service, workspace, calls } = useModel(() => startEngineServer(answer));
+beforeEach(() => {
   drawSheet = () => sheet();
-  workspace = await service.workspace(1_000);
 });
 
 const bytes = (...parts: string[]): number => parts.reduce((sum, part) => sum + Buffer.byteLength(part), 0);
@@ -296,7 +273,7 @@ it('translates without a style sheet when none can be drawn, addresses formally,
 });
 
 // contract.md V18
-it('counts a style sheet that a cancelled run was drawing as work that nobody pays for', async () => {
+it('counts a style sheet that a cancelled run was drawing as unpaid work', async () => {
   model.answer = () => silence;
   const { source } = await article(longDocument(500));
   const { job } = (await calls.request(workspace, source.id)).body;

@@ -2,7 +2,7 @@
  * What an editor gets, on a language model with bad habits. The figures that are printed show that the machinery works;
  * they say nothing of how good a real model is.
  */
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import type { DocumentJson } from '../../src/document/format/schema.ts';
 import { collectTexts } from '../../src/document/format/walk.ts';
 import type { JobId } from '../../src/ids.ts';
@@ -12,40 +12,14 @@ import type { Report } from '../../src/translations/report/schemas.ts';
 import { createArticle } from '../support/articles.ts';
 import { askedTexts, chatRequest, userTurns } from '../support/chat-completions.ts';
 import type { EngineRequest } from '../support/engine-server.ts';
-import {
-  type CarelessModel,
-  costOf,
-  INJECTION,
-  startCarelessModel,
-  WILD,
-} from '../support/model/careless-model.ts';
+import { costOf, INJECTION, startCarelessModel, WILD } from '../support/model/careless-model.ts';
 import { agreementOf, GARDEN_TERMS, gardenDocument } from '../support/model/garden.ts';
-import { startTestService, type TestService, type TestWorkspace } from '../support/service.ts';
-import { translating } from '../support/translating.ts';
+import { useModel } from '../support/translating.ts';
 
-let model: CarelessModel;
-let service: TestService;
-let workspace: TestWorkspace;
-let calls: ReturnType<typeof translating>;
-
-beforeAll(async () => {
-  model = await startCarelessModel();
-  service = await startTestService({
-    TRANSLATION_PROVIDER: 'openai-compatible',
-    AI_BASE_URL: model.url,
-    AI_MODEL: 'careless',
-  });
-  calls = translating(service);
-  await service.startWorker();
-});
-afterAll(async () => {
-  await service.stop();
-  await model.close();
-});
-beforeEach(async () => {
+const { model, service, workspace, calls } = useModel(() => startCarelessModel());
+beforeEach(() => {
   model.become({});
   model.forget();
-  workspace = await service.workspace(1_000);
 });
 
 const print = (line: string): boolean => process.stdout.write(`${line}\n`);
@@ -74,12 +48,12 @@ describe('one voice', () => {
     model.become({ ...drifting, listsTerms: false });
     const alone = agreementOf((await translated(document)).texts);
     model.become(drifting);
-    const told = agreementOf((await translated(gardenDocument(60, 'orchard'))).texts);
+    const together = agreementOf((await translated(gardenDocument(60, 'orchard'))).texts);
     print(
-      `agreement of ${told.renderings} renderings of ${Object.keys(GARDEN_TERMS).length} terms: ${percent(alone.share)} without a style sheet, ${percent(told.share)} with it`,
+      `agreement of ${together.renderings} renderings of ${Object.keys(GARDEN_TERMS).length} terms: ${percent(alone.share)} without a style sheet, ${percent(together.share)} with it`,
     );
     expect(alone.share).toBeLessThan(0.6);
-    expect(told.share).toBeGreaterThanOrEqual(0.99);
+    expect(together.share).toBeGreaterThanOrEqual(0.99);
   });
 
   it('every call of a job begins with the same bytes, and context adds at most half to what is sent', async () => {

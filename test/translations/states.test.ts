@@ -1,10 +1,7 @@
 import { expect, it } from 'vitest';
-import type { VerbContext } from '../../src/context.ts';
 import type { DocumentJson } from '../../src/document/format/schema.ts';
-import type { ArticleId } from '../../src/ids.ts';
 import { doSmallTask } from '../../src/threads/pool.ts';
 import type { ListedTranslation } from '../../src/translations/schemas.ts';
-import { countStatesOf } from '../../src/translations/states.ts';
 import { createArticle } from '../support/articles.ts';
 import { useTranslations } from '../support/translating.ts';
 
@@ -106,31 +103,4 @@ it('compares what is much to compare on a thread, never on the event loop', () =
   // Nor many versions that are small each.
   const versions = Array.from({ length: 100 }, (_, index) => [`${index}`, JSON.stringify(DOCUMENT)] as const);
   expect(doSmallTask('states', '{}', new Map(versions), new Map())).toBeUndefined();
-});
-
-// contract.md T24
-it('reads and compares no version again that has not changed, nor one that somebody compares already', async () => {
-  const { source, version } = await translated();
-  let statements = 0;
-  const db = service.db.withPlugin({
-    transformQuery: ({ node }) => {
-      statements += 1;
-      return node;
-    },
-    transformResult: async ({ result }) => result,
-  });
-  const context: VerbContext = {
-    db,
-    actor: { kind: 'operator', workspaceId: workspace.id },
-    requestId: 'states',
-  };
-  const compared = { id: version.id as ArticleId, sourceId: source.id, tag: `a tag of its own ${source.id}` };
-  const both = await Promise.all([countStatesOf(context, [compared]), countStatesOf(context, [compared])]);
-  const once = statements;
-  expect(once).toBeGreaterThan(0);
-  expect(await countStatesOf(context, [compared])).toEqual(both[0]);
-  expect(both[1]).toEqual(both[0]);
-  expect(statements).toBe(once);
-  await countStatesOf(context, [{ ...compared, tag: `another tag ${source.id}` }]);
-  expect(statements).toBe(2 * once);
 });

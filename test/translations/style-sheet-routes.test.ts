@@ -122,7 +122,7 @@ it('is frozen with its job: a change holds for the next one, and makes nothing s
     return body.translations.find(({ articleId }: { articleId: string }) => articleId === version.id)?.states;
   };
   const before = await counts();
-  const blocks = source.document.blocks.map(({ id }) => id);
+  const units = source.document.blocks.map(({ id }) => `block:${id}`);
   let tag = await tagOf(version.id);
   requests = [];
   during = async () => {
@@ -131,13 +131,13 @@ it('is frozen with its job: a change holds for the next one, and makes nothing s
     expect(response.status).toBe(200);
     tag = response.headers.get('etag') ?? '';
   };
-  await refresh(version.id, { blocks });
+  await refresh(version.id, { units });
   expect(requests.length).toBeGreaterThan(1);
   expect(addresses()).toEqual(['tú']);
   expect((await read(version.id)).body.styleSheet.address).toBe('usted');
   expect(await counts()).toEqual(before);
   requests = [];
-  await refresh(version.id, { blocks });
+  await refresh(version.id, { units });
   expect(addresses()).toEqual(['usted']);
 });
 
@@ -147,7 +147,7 @@ it('gets new terms from a later job that is long enough, and keeps its decisions
   const tag = await tagOf(version.id);
   const own = [{ source: 'wordb', target: 'vocablo' }];
   expect((await change(version.id, { address: 'usted', terms: own }, tag)).status).toBe(200);
-  await refresh(version.id, { blocks: source.document.blocks.map(({ id }) => id) });
+  await refresh(version.id, { units: source.document.blocks.map(({ id }) => `block:${id}`) });
   expect(draws).toHaveLength(2);
   expect(draws[1]?.context.sheet).toMatchObject({ address: 'usted', terms: own });
   const { address, terms } = (await read(version.id)).body.styleSheet;
@@ -158,7 +158,7 @@ it('gets new terms from a later job that is long enough, and keeps its decisions
   // A full sheet takes no more, so none is drawn.
   const full = Array.from({ length: 100 }, (_, place) => ({ source: `term ${place}`, target: 'término' }));
   expect((await change(version.id, { terms: full }, await tagOf(version.id))).status).toBe(200);
-  await refresh(version.id, { blocks: source.document.blocks.map(({ id }) => id) });
+  await refresh(version.id, { units: source.document.blocks.map(({ id }) => `block:${id}`) });
   expect(draws).toHaveLength(2);
 });
 

@@ -6,7 +6,7 @@ import { ProviderError, type TermPair, type TranslationRequest } from '../../src
 import { translateBatch } from '../../src/translations/batch.ts';
 import { planSegments } from '../../src/translations/plan.ts';
 import { drawStyleSheet } from '../../src/translations/style-sheet/draw.ts';
-import { usablePairs } from '../../src/translations/terms.ts';
+import { usablePairs } from '../../src/translations/style-sheet/terms.ts';
 import { useTestService } from '../support/service.ts';
 import { translating } from '../support/translating.ts';
 

@@ -1,40 +1,11 @@
-import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import type { DocumentJson } from '../../src/document/format/schema.ts';
 import { createArticle } from '../support/articles.ts';
 import { askedTexts, chatRequest, completion, pseudoCompletion } from '../support/chat-completions.ts';
-import {
-  type EngineRequest,
-  type EngineResponse,
-  type EngineServer,
-  startEngineServer,
-} from '../support/engine-server.ts';
-import { startTestService, type TestService, type TestWorkspace } from '../support/service.ts';
-import { translating } from '../support/translating.ts';
+import { type EngineRequest, type EngineResponse, startEngineServer } from '../support/engine-server.ts';
+import { useModel } from '../support/translating.ts';
 
-let model: EngineServer;
-let service: TestService;
-let workspace: TestWorkspace;
-let calls: ReturnType<typeof translating>;
-
-beforeAll(async () => {
-  model = await startEngineServer(pseudoCompletion);
-  service = await startTestService({
-    TRANSLATION_PROVIDER: 'openai-compatible',
-    AI_BASE_URL: `${model.url}/v1`,
-    AI_MODEL: 'stand-in',
-  });
-  calls = translating(service);
-  await service.startWorker();
-});
-afterAll(async () => {
-  await model.close();
-  await service.stop();
-});
-beforeEach(async () => {
-  model.answer = pseudoCompletion;
-  model.requests.length = 0;
-  workspace = await service.workspace(1_000);
-});
+const { model, service, workspace, calls } = useModel(() => startEngineServer(pseudoCompletion));
 
 const article = async (
   title: string,
@@ -87,13 +58,13 @@ it('shows a model what each empty tag stands for, as data, also in a repair, and
   expect(job.status).toBe('COMPLETED');
   const [, first, repair] = model.requests.map((request) => turnsOf(request));
   const placeholders = {
-    'paragraph.2': { 1: 'npm ci', 3: '{count}', 5: code },
-    'paragraph.3': { 1: '[gallery id="3"]', 2: '{n, plural, one {# cup} other {# cups}}' },
+    'paragraph.1': { 1: 'npm ci', 3: '{count}', 5: code },
+    'paragraph.2': { 1: '[gallery id="3"]', 2: '{n, plural, one {# cup} other {# cups}}' },
   };
   expect(JSON.parse(first?.[1] ?? '')).toMatchObject({
     placeholders,
     texts: {
-      'paragraph.2': 'Run <x id="1"/> for <b id="2"><x id="3"/></b> files of <x id="4"/>, then <x id="5"/>.',
+      'paragraph.1': 'Run <x id="1"/> for <b id="2"><x id="3"/></b> files of <x id="4"/>, then <x id="5"/>.',
     },
   });
   expect(repair?.length).toBeGreaterThan(3);

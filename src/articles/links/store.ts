@@ -1,3 +1,4 @@
+import { sql } from 'kysely';
 import type { Origin } from '../../context.ts';
 import type { Tx } from '../../db/database.ts';
 import { textStatement } from '../../db/prepared.ts';
@@ -45,4 +46,16 @@ export async function storeLinks(
   const known = new Set(linkTargets(before));
   if (targets.length === known.size && targets.every((id) => known.has(id))) return;
   await insertLinks(tx, articleId, targets, requestId);
+}
+
+/** Lists an article with links for a check: they may lead elsewhere because the article itself has changed. */
+export async function checkLinksOf(
+  tx: Tx,
+  { requestId }: Pick<Origin, 'requestId'>,
+  articleId: ArticleId,
+): Promise<void> {
+  await sql`
+    INSERT INTO link_checks (article_id, workspace_id, request_id)
+    SELECT article_id, workspace_id, ${requestId}::text FROM article_links WHERE article_id = ${articleId} LIMIT 1
+    ON CONFLICT DO NOTHING`.execute(tx);
 }

@@ -4,6 +4,7 @@ import type {
   Proposal,
   Provenance,
   RefreshPlan,
+  StateCounts,
   UnitKey,
   UnitSources,
 } from '../../document/refresh/types.ts';
@@ -178,6 +179,13 @@ export interface JobTables {
     sources: Json<UnitSources>;
     /** The octets of `sources`; 0 when it is empty. */
     bytes: Generated<number>;
+  };
+  /** Counts of a version's units, and the tag of what was compared for them. */
+  version_states: {
+    article_id: ArticleId;
+    workspace_id: WorkspaceId;
+    tag: string;
+    states: Json<StateCounts>;
   };
   proposals: {
     id: ProposalId;

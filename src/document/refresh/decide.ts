@@ -114,7 +114,11 @@ interface Retained {
   readonly byPerson?: true;
 }
 
-function retain(known: Map<UnitKey, UnitProvenance>, { key, from, there, at, byPerson }: Retained): void {
+/** Makes a unit of the version that of a source. */
+export function retain(
+  known: Map<UnitKey, UnitProvenance>,
+  { key, from, there, at, byPerson }: Retained,
+): void {
   const before = known.get(key);
   if (from === null) {
     known.delete(key);

@@ -14,6 +14,7 @@ const MEAN_PAIRS = 4;
  */
 export interface StandingText {
   readonly is: 'present' | 'moved' | 'past' | 'edited';
+  readonly hash: string;
   /** Hash of the source text that it was written for; undefined when unknown. */
   readonly source: string | undefined;
   readonly byPerson: boolean;
@@ -41,14 +42,15 @@ export function standingTexts(known: UnitProvenance, fields: readonly Field[]): 
   const past = new Map((known.pastTexts ?? []).toReversed().map((pair) => [pair.target, pair]));
   const isAligned = fields.length === texts.length;
   return hashes.map((hash, index): StandingText => {
-    if (hash === written[index]) return { is: 'present', source: texts[index], byPerson };
+    if (hash === written[index]) return { is: 'present', hash, source: texts[index], byPerson };
     const place = moved[index];
-    if (place !== undefined) return { is: 'moved', source: texts[place], byPerson };
+    if (place !== undefined) return { is: 'moved', hash, source: texts[place], byPerson };
     const pair = past.get(hash);
-    if (pair !== undefined) return { is: 'past', source: pair.source, byPerson: pair.byPerson === true };
+    if (pair !== undefined)
+      return { is: 'past', hash, source: pair.source, byPerson: pair.byPerson === true };
     // A rewritten text keeps its position if the number of texts is unchanged.
     const inPlace = isAligned && !taken.has(index);
-    return { is: 'edited', source: inPlace ? texts[index] : undefined, byPerson: true };
+    return { is: 'edited', hash, source: inPlace ? texts[index] : undefined, byPerson: true };
   });
 }
 
@@ -117,10 +119,9 @@ export const isOfPerson = (known: UnitProvenance, version: Unit): boolean => {
 /** Notes what a person has made of a unit, before it is replaced or proposed to be. */
 export function noteEdits(known: UnitProvenance, there: Unit | undefined): UnitProvenance {
   if (there === undefined || pairOf(known, there.hash) !== undefined) return known;
-  const edited = standingTexts(known, fieldsOf(known.key, there.value));
-  const hashes = hashesOf(fieldsOf(known.key, there.value));
-  const texts = edited.flatMap(({ is, source = '' }, index): Pair[] =>
-    is === 'edited' ? [{ source, target: hashes[index] ?? '', byPerson: true }] : [],
+  const standing = standingTexts(known, fieldsOf(known.key, there.value));
+  const texts = standing.flatMap(({ is, hash, source = '' }): Pair[] =>
+    is === 'edited' ? [{ source, target: hash, byPerson: true }] : [],
   );
   return {
     ...known,
@@ -131,14 +132,12 @@ export function noteEdits(known: UnitProvenance, there: Unit | undefined): UnitP
 
 /** Marks a new present pair of which a person's texts are part. */
 function withKept(before: UnitProvenance, there: Unit, after: UnitProvenance): UnitProvenance {
-  const fields = fieldsOf(before.key, there.value);
-  const hashes = hashesOf(fields);
-  const standing = standingTexts(before, fields);
+  const standing = standingTexts(before, fieldsOf(before.key, there.value));
   const isOneToOne = oneToOne(standing);
-  const own = new Set(hashes.filter((_, index) => standing[index]?.byPerson));
+  const own = new Set(standing.flatMap(({ hash, byPerson }) => (byPerson ? hash : [])));
   if (!after.written.some((hash) => own.has(hash))) return after;
   const isUnsure = (text: StandingText): boolean => text.is !== 'moved' && !isOneToOne(text);
-  const unsure = new Set(standing.flatMap((text, index) => (isUnsure(text) ? (hashes[index] ?? []) : [])));
+  const unsure = new Set(standing.flatMap((text) => (isUnsure(text) ? text.hash : [])));
   return {
     ...after,
     written: after.written.map((hash) => (unsure.has(hash) ? '' : hash)),

@@ -3,6 +3,7 @@ import type { Block } from '../format/schema.ts';
 import type { TextChange } from '../format/walk.ts';
 import { extractSegments, type Segment } from '../translation/segments.ts';
 import type { Snapshot, SourceAsset } from '../translation/source.ts';
+import { isUnconfirmed } from './attach.ts';
 import { type ReusableTexts, reusableTexts, reuse } from './reuse.ts';
 import { adopt, type Compared, type Comparison, compare } from './states.ts';
 import type {
@@ -86,7 +87,7 @@ function whyNothingIsApplied(
   provenance: Provenance | null,
   { apply }: RefreshOptions,
 ): ProposalReason | null {
-  if (provenance === null) return 'unmanaged';
+  if (provenance === null || units.some(isUnconfirmed)) return 'unmanaged';
   const known = units.filter(({ key, known }) => key.startsWith('block:') && known?.target != null);
   // Units missing on both sides are not compared.
   const total = provenance.filter(({ key, target }) => key.startsWith('block:') && target !== null).length;

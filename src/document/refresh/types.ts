@@ -106,7 +106,7 @@ export type StateCounts = Record<UnitState, number>;
 
 /**
  * Why a change is proposed instead of applied. `asked`: only proposals were requested. `unmanaged`: the version has no
- * provenance. `ids`: under half of the translated block ids are still in the source, or in the version. `edited`: a
+ * provenance, or was attached and has a pair that no person has confirmed. `ids`: under half of the translated block ids are still in the source, or in the version. `edited`: a
  * person changed the unit. `saved`: a person changed it during the refresh. `full`: the version has the most blocks
  * allowed.
  */

@@ -111,7 +111,11 @@ export interface Decided {
   readonly withoutSource: readonly UnitKey[];
 }
 
-const toDecided = ({ provenance, sources }: Pick<RefreshResult, 'provenance' | 'sources'>): Decided => ({
+/** A change as it is stored. */
+export const toDecided = ({
+  provenance,
+  sources,
+}: Pick<RefreshResult, 'provenance' | 'sources'>): Decided => ({
   provenance: JSON.stringify(provenance),
   sources: JSON.stringify(Object.fromEntries(sources.filter(([, source]) => source !== null))),
   withoutSource: sources.flatMap(([key, source]) => (source === null ? key : [])),

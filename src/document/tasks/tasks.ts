@@ -28,6 +28,7 @@ import {
 } from '../translation/reassemble.ts';
 import { extractSegments, leftFields } from '../translation/segments.ts';
 import type { Snapshot } from '../translation/source.ts';
+import { attach, markPairs } from './attach.ts';
 import { fitting, memoryKeys, taughtTexts } from './memory.ts';
 import { applyPlan, currentValues, decide, listUnits, markCurrent, planVersion, sentOf } from './refresh.ts';
 import { type RenderedDocument, type StoredDocument, toStore } from './stored.ts';
@@ -208,6 +209,8 @@ export const TASKS = {
   applyPlan,
   decide,
   markCurrent,
+  markPairs,
+  attach,
   currentValues,
   listUnits,
   assemble,

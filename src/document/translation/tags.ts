@@ -29,7 +29,8 @@ export function serializeTags(nodes: readonly TagContent[]): string {
     .join('');
 }
 
-function escapeXml(text: string): string {
+/** A text without tags in protected form. */
+export function escapeXml(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 }
 

@@ -3,7 +3,7 @@ import { requirePermissions, type VerbContext } from '../../context.ts';
 import type { Database } from '../../db/database.ts';
 import { inLivingProject } from '../../db/living-projects.ts';
 import type { MemoryLayer } from '../../db/tables.ts';
-import { plainText } from '../../document/translation/tags.ts';
+import { escapeXml, plainText } from '../../document/translation/tags.ts';
 import { iso } from '../../fields.ts';
 import { encodeCursor, type PageRequest, type Position, readPage } from '../../http/paging.ts';
 import type { MemoryEntryId, WorkspaceId } from '../../ids.ts';
@@ -20,9 +20,6 @@ export const originOf = (layer: MemoryLayer): MemoryEntry['origin'] =>
 /** SQL: a stored text as people read it, in lower case; references such as `&amp;` stay. */
 const readable = (text: 'memory.source_text' | 'memory.target_text') =>
   sql<string>`lower(regexp_replace(${sql.ref(text)}, '<[^>]*>', '', 'g'))`;
-
-const escaped = (text: string): string =>
-  text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 
 function entriesOf(db: Database, workspaceId: WorkspaceId, language: string | undefined) {
   const entries = db
@@ -80,7 +77,7 @@ export async function listMemory(
     wanted = wanted.where(sql<boolean>`(memory.written_at, memory.id) >= (${iso(end.at)}, ${end.id})`);
   }
   if (q !== undefined) {
-    const text = sql`lower(${escaped(q)})`;
+    const text = sql`lower(${escapeXml(q)})`;
     wanted = wanted.where(
       sql<boolean>`(strpos(${readable('memory.source_text')}, ${text}) > 0
         OR strpos(${readable('memory.target_text')}, ${text}) > 0)`,

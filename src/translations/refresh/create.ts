@@ -5,6 +5,7 @@ import { uniqueViolation } from '../../db/errors.ts';
 import { CHANGED, retryingChanged } from '../../db/retrying-changed.ts';
 import { inTransaction } from '../../db/transaction.ts';
 import { conflict } from '../../errors.ts';
+import type { ArticleId } from '../../ids.ts';
 import { admitJob, KEY_TAKEN, replay } from '../../jobs/admit.ts';
 import { toJob } from '../../jobs/queries.ts';
 import type { JobRuns } from '../../jobs/runs.ts';
@@ -19,6 +20,7 @@ import {
   sourceGone,
 } from './prepare.ts';
 import type { RefreshEstimate, RefreshEstimateResponse } from './schemas.ts';
+import { sourceIdOf } from './tag.ts';
 
 export interface CreateRefresh extends RefreshRequest {
   readonly idempotencyKey?: string | undefined;
@@ -106,13 +108,17 @@ async function admit(
 ): Promise<{ run: Awaited<ReturnType<typeof admitJob>> } | typeof CHANGED> {
   const { workspaceId } = context.actor;
   const { row } = version;
-  await tx
-    .selectFrom('articles')
-    .select('id')
-    .where('workspace_id', '=', workspaceId)
-    .where('id', '=', sourceId)
-    .forKeyShare()
-    .executeTakeFirstOrThrow(sourceGone);
+  const hold = (id: ArticleId) =>
+    tx
+      .selectFrom('articles')
+      .select('id')
+      .where('workspace_id', '=', workspaceId)
+      .where('id', '=', id)
+      .forKeyShare();
+  await hold(sourceId).executeTakeFirstOrThrow(sourceGone);
+  await hold(row.id).executeTakeFirst();
+  // Detached since, or attached to another source.
+  if ((await sourceIdOf(tx, { workspaceId, articleId: row.id })) !== sourceId) return CHANGED;
   // Another refresh has ended since the plan was made.
   if ((await latestRefresh(tx, row.id)) !== latest) return CHANGED;
   if (estimate.changedBlocks + estimate.changedFields + estimate.changedImages === 0) {

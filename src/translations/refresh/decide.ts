@@ -10,6 +10,7 @@ import { conflict, invalid, ServiceError, type UndecidedProposal } from '../../e
 import type { ArticleId, JobId, ProposalId } from '../../ids.ts';
 import { JsonText, writeJson } from '../../json-text.ts';
 import { keepProvenance } from '../provenance.ts';
+import { auditedUnits } from './named-units.ts';
 import { MAX_NAMED } from './schemas.ts';
 import { matchState, sourceIdOf } from './tag.ts';
 import { type VersionId, versionTask, withVersion } from './version.ts';
@@ -193,9 +194,6 @@ const notApplicable = (proposals: readonly UndecidedProposal[]): ServiceError =>
     { proposals: proposals.slice(0, MAX_NAMED) },
   );
 
-/** Units that an audit entry names. */
-const MAX_UNITS = 100;
-
 async function recordDecisions(
   tx: Tx,
   context: VerbContext,
@@ -208,7 +206,7 @@ async function recordDecisions(
       action,
       targetType: 'article',
       targetId: articleId,
-      details: { proposals: decided.length, units: decided.slice(0, MAX_UNITS).map(({ unit }) => unit) },
+      details: { proposals: decided.length, units: auditedUnits(decided.map(({ unit }) => unit)) },
     });
   };
   await record(

@@ -7,12 +7,13 @@ import type { Database, Queryable } from '../../db/database.ts';
 import type { ArticleStatus } from '../../db/tables.ts';
 import type { RefreshOptions, UnitKey } from '../../document/refresh/types.ts';
 import type { PlannedRefresh } from '../../document/tasks/refresh.ts';
-import { conflict, invalid, notFound } from '../../errors.ts';
+import { conflict, notFound } from '../../errors.ts';
 import type { ArticleId } from '../../ids.ts';
 import { writeJson } from '../../json-text.ts';
 import { doTask } from '../../threads/pool.ts';
 import { countBody, estimateCounted, refreshPrice, toWords } from '../price.ts';
 import { readTexts, toSnapshot } from '../read-source.ts';
+import { refuseUnknownUnits } from './named-units.ts';
 import type { RefreshEstimate } from './schemas.ts';
 import { sourceIdOf } from './tag.ts';
 import { readVersion, type Version } from './version.ts';
@@ -103,11 +104,7 @@ export async function prepareRefresh(
       languages: { sourceLanguage: texts.primary_language, targetLanguage: version.row.primary_language },
     },
   );
-  const [unknown] = planned.unknown;
-  if (unknown !== undefined) {
-    const index = units?.indexOf(unknown);
-    throw invalid(`/units/${index}`, 'Neither the source nor the version has this unit.');
-  }
+  refuseUnknownUnits(planned.unknown, units ?? []);
   const wholePrice = estimateCounted(source, await countBody(source.document.text)).total;
   const estimate = {
     blocks: planned.blocks,

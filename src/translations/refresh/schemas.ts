@@ -166,10 +166,25 @@ const chosen = (what: string) =>
 
 export const decideBody = z.object({ accept: chosen('accept'), reject: chosen('reject') });
 
+const unitPair = z.object({ source: unitName, version: unitName }).refine(
+  ({ source, version }) => {
+    const [kind] = source.split(':', 1);
+    return version.includes(':') ? version.startsWith(`${kind}:`) : version === source;
+  },
+  { error: 'Expected two blocks, two images, or the same field.' },
+);
+
 export const markBody = z.object({
-  units: z.union([z.literal('all'), z.array(unitName).min(1).max(MAX_NAMED)]).meta({
+  units: z
+    .union([z.literal('all'), z.array(unitName).min(1).max(MAX_NAMED)])
+    .optional()
+    .meta({
+      description:
+        'Units, named as proposals name them; `all` stands for those that both sides have and that are not current.',
+    }),
+  pairs: z.array(unitPair).min(1).max(MAX_NAMED).optional().meta({
     description:
-      'Units, named as proposals name them; `all` stands for those that both sides have and that are not current.',
+      "In place of `units`: what belongs together, whatever was paired before; `source` has the source's ids of blocks and images, `version` the version's. Each unit at most once.",
   }),
 });
 

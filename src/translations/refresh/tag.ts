@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
-import { etagOfJson, requireTag } from '../../articles/etag.ts';
+import { etagOfJson, requireIfMatch, requireTag } from '../../articles/etag.ts';
+import { IMAGES_HASH } from '../../articles/images.ts';
 import type { Queryable, Tx } from '../../db/database.ts';
-import { invalid, ServiceError } from '../../errors.ts';
 import type { ArticleId } from '../../ids.ts';
 import type { VersionId } from './version.ts';
 
@@ -14,8 +14,11 @@ export async function sourceIdOf(
     SELECT coalesce(
       (SELECT source_article_id FROM article_provenance
         WHERE workspace_id = ${workspaceId} AND article_id = ${articleId}),
-      -- Translated by a release without provenance.
-      (SELECT translations.source_article_id FROM jobs JOIN translations ON translations.job_id = jobs.id
+      -- Translated by a release without provenance, and not detached since.
+      (SELECT source.id FROM jobs JOIN translations ON translations.job_id = jobs.id
+        JOIN articles AS source ON source.id = translations.source_article_id
+        JOIN articles AS version ON version.id = jobs.article_id
+          AND version.translation_group_id = source.translation_group_id
         WHERE jobs.workspace_id = ${workspaceId} AND jobs.article_id = ${articleId}
           AND jobs.purpose = 'translate' AND jobs.status = 'COMPLETED'
         ORDER BY jobs.created_at DESC LIMIT 1)
@@ -25,9 +28,7 @@ export async function sourceIdOf(
 
 /** The content of an article and its images. */
 const sideOf = (version: VersionId, id: ArticleId | null) => sql`(
-  SELECT json_build_array(content_version, (
-    SELECT md5(json_agg(json_build_array(id, role, alt_text) ORDER BY id)::text)
-    FROM assets WHERE article_id = articles.id))
+  SELECT json_build_array(content_version, ${IMAGES_HASH})
   FROM articles WHERE workspace_id = ${version.workspaceId} AND id = ${id})`;
 
 /**
@@ -60,16 +61,11 @@ export async function matchState(
   sourceId: ArticleId | null,
   ifMatch: string | undefined,
 ): Promise<(tx: Tx) => Promise<void>> {
-  if (ifMatch === undefined || ifMatch.trim() === '*') {
-    throw invalid('header/If-Match', 'Send the ETag of the translation state or the proposals you read.');
-  }
+  const named = requireIfMatch(ifMatch, 'translation state or the proposals');
   const read = await stateTag(db, version, sourceId);
-  requireTag(ifMatch, 'translation', (tag) => tag === read);
+  requireTag(named, 'translation', (tag) => tag === read);
   return async (tx) => {
-    if ((await stateTag(tx, version, sourceId)) === read) return;
-    throw new ServiceError(
-      'PRECONDITION_FAILED',
-      'The translation has changed since you read it. Read it again and decide about what it is now.',
-    );
+    const present = await stateTag(tx, version, sourceId);
+    requireTag(read, 'translation', (tag) => tag === present);
   };
 }

@@ -9,8 +9,8 @@ import type { Style, TranslationProvider } from '../../providers/types.ts';
 import { markRequested, requestEngine, STYLE_SHEET } from '../engine-requests.ts';
 import { voiceKey } from '../memory/voice.ts';
 import type { Plan } from '../plan.ts';
-import { readSample, usablePairs } from '../terms.ts';
 import { growSheet } from './queries.ts';
+import { readSample, usablePairs } from './terms.ts';
 
 /** Jobs with fewer untranslated words draw none. */
 const MIN_WORDS = 300;

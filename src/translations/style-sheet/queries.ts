@@ -1,7 +1,6 @@
 import { clockTimestamp } from '../../db/clock.ts';
 import type { Queryable, Tx } from '../../db/database.ts';
-import type { TermPair } from '../../document/translation/context.ts';
-import { addTerms, type StyleSheet } from '../../document/translation/style-sheet.ts';
+import { addTerms, type StyleSheet, type TermPair } from '../../document/translation/style-sheet.ts';
 import type { ArticleId, WorkspaceId } from '../../ids.ts';
 
 /** A version's sheet as it is stored. */

@@ -1,4 +1,4 @@
-import { etagOfJson, requireTag } from '../../articles/etag.ts';
+import { etagOfJson, requireIfMatch, requireTag } from '../../articles/etag.ts';
 import { recordAudit } from '../../audit/record.ts';
 import { requirePermissions, type VerbContext } from '../../context.ts';
 import { inTransaction } from '../../db/transaction.ts';
@@ -52,15 +52,13 @@ export async function updateStyleSheet(
 ): Promise<ShownSheet> {
   const { db, actor } = context;
   requirePermissions(actor, 'articles.update');
-  if (ifMatch === undefined || ifMatch.trim() === '*') {
-    throw invalid('header/If-Match', 'Send the ETag of the style sheet you read.');
-  }
+  const named = requireIfMatch(ifMatch, 'style sheet');
   return inTransaction(db, async (tx) => {
     const row = await findSheet(tx, actor.workspaceId, articleId)
       .forUpdate('sheets')
       .executeTakeFirstOrThrow(noSheet);
     const before = show(row);
-    requireTag(ifMatch, 'style sheet', (tag) => tag === before.tag);
+    requireTag(named, 'style sheet', (tag) => tag === before.tag);
     refuseUnfit(changes, row.language);
     const given = Object.entries(changes).filter(([, value]) => value !== undefined);
     const sheet: StyleSheet = { ...row.sheet, ...Object.fromEntries(given) };

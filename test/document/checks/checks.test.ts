@@ -1,15 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { echoedAmong } from '../../../src/document/translation/checks/language.ts';
 import { checkSegment, type SegmentFacts } from '../../../src/document/translation/checks/segment.ts';
+import { facts } from './damage.ts';
 
-const facts = (targetLanguage: string, more: Partial<SegmentFacts> = {}): SegmentFacts => ({
-  kind: 'paragraph',
-  sourceLanguage: 'en',
-  targetLanguage,
-  glossary: [],
-  pseudo: false,
-  ...more,
-});
 const codes = (source: string, translated: string, given: SegmentFacts): string[] =>
   checkSegment(source, translated, given).map(({ code }) => code);
 
@@ -62,7 +55,7 @@ describe('a good translation raises no alarm', () => {
   });
 });
 
-describe('a bad translation is told', () => {
+describe('a bad translation is recognised', () => {
   it.each([
     ['length', 'de', LONG.repeat(20), 'Hallo.'],
     ['numbers', 'de', 'It took 12 or 13 days.', 'Es dauerte 12 oder 31 Tage.'],

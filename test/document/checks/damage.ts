@@ -108,16 +108,24 @@ export const SAMPLES: readonly Sample[] = TARGETS.flatMap((language) => {
   }));
 }).slice(0, 500);
 
-export const factsOf = (language: Target): SegmentFacts => ({
+/** A paragraph that is translated from English, without a glossary. */
+export const facts = (targetLanguage: string, more: Partial<SegmentFacts> = {}): SegmentFacts => ({
   kind: 'paragraph',
   sourceLanguage: 'en',
-  targetLanguage: language,
+  targetLanguage,
+  glossary: [],
   pseudo: false,
-  glossary: [
-    { source: SENTENCES.en.term, target: SENTENCES[language].term, caseSensitive: false },
-    { source: 'Nordlicht', target: null, caseSensitive: true },
-  ],
+  ...more,
 });
+
+/** The same with the glossary of the samples. */
+export const factsOf = (language: Target): SegmentFacts =>
+  facts(language, {
+    glossary: [
+      { source: SENTENCES.en.term, target: SENTENCES[language].term, caseSensitive: false },
+      { source: 'Nordlicht', target: null, caseSensitive: true },
+    ],
+  });
 
 /** One thing wrong with a translation. */
 export interface Damage {

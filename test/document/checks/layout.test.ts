@@ -1,19 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { checkSegment, type SegmentFacts } from '../../../src/document/translation/checks/segment.ts';
+import { checkSegment } from '../../../src/document/translation/checks/segment.ts';
 import { reassemble } from '../../../src/document/translation/reassemble.ts';
 import { extractSegments } from '../../../src/document/translation/segments.ts';
 import type { Snapshot } from '../../../src/document/translation/source.ts';
-import { factsOf, SAMPLES } from './damage.ts';
+import { facts, SAMPLES } from './damage.ts';
 import type { Target } from './udhr.ts';
-
-const facts = (targetLanguage: string, more: Partial<SegmentFacts> = {}): SegmentFacts => ({
-  kind: 'paragraph',
-  sourceLanguage: 'en',
-  targetLanguage,
-  glossary: [],
-  pseudo: false,
-  ...more,
-});
 
 // contract.md V20 and V38
 describe('the layout of a text', () => {
@@ -61,7 +52,7 @@ it('finds each loss in 500 texts, and none in their translations by people', () 
     ['references', (text: string) => text.replaceAll('&amp;', '&amp;amp;')],
   ] as const;
   const codesOf = (source: string, translated: string, language: Target) =>
-    checkSegment(source, translated, { ...factsOf(language), glossary: [] }).map(({ code }) => code);
+    checkSegment(source, translated, facts(language)).map(({ code }) => code);
   const missed = new Map<string, number>();
   const alarms: string[] = [];
   for (const { language, source, target } of SAMPLES) {

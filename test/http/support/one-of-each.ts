@@ -47,6 +47,8 @@ export async function makeOneOfEach(service: TestService, workspace: TestWorkspa
   });
   const source = await createArticle(service.db, workspace, projectId);
   const { job } = await ask('POST', `/api/articles/${source.id}/translations`, { language: 'es' });
+  // In a language that no other test makes of the source, so that it can be attached.
+  const attached = await createArticle(service.db, workspace, projectId, { language: 'de' });
   const { category } = await ask('POST', of('/categories'), {
     primaryLanguage: 'en',
     translations: [{ language: 'en', name: 'Gardens' }],
@@ -89,6 +91,7 @@ export async function makeOneOfEach(service: TestService, workspace: TestWorkspa
     articleId: article.id,
     sourceId: source.id,
     outlinedId: outlined.id,
+    attachedId: attached.id,
     jobId: job.id,
     endpointId: endpoint.id,
     deliveryId: deliveries[0].id,
@@ -121,6 +124,7 @@ export const grounded = (example: unknown, ids: Ids, url = NOWHERE): unknown =>
   JSON.parse(
     JSON.stringify(example ?? {})
       .replaceAll(/"roleId":"[^"]+"/g, `"roleId":"${ids.roleId}"`)
+      .replace(/^\{"articleId":"[^"]+"/, `{"articleId":"${ids.attachedId}"`)
       .replaceAll(/"url":"[^"]+"/g, `"url":"${url}"`)
       .replaceAll('"categoryIds":[]', `"categoryIds":["${ids.categoryId}"]`),
   );

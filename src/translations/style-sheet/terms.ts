@@ -1,11 +1,10 @@
 /** The terms of a style sheet: the texts that they are drawn from, and which of a model's pairs are used. */
-import type { Database } from '../db/database.ts';
-import { foldTerm, isTerm, MAX_TERMS } from '../document/translation/style-sheet.ts';
-import { plainText } from '../document/translation/tags.ts';
-import type { JobId } from '../ids.ts';
-import type { TermPair } from '../providers/types.ts';
+import type { Database } from '../../db/database.ts';
+import { foldTerm, isTerm, MAX_TERMS, type TermPair } from '../../document/translation/style-sheet.ts';
+import { plainText } from '../../document/translation/tags.ts';
+import type { JobId } from '../../ids.ts';
 
-/** Sample that terms are extracted from: a quarter of the texts, up to about 10,000 words. */
+/** Bounds of the sample: a quarter of the texts, up to about 10,000 words. */
 const READ = { share: 1 / 4, characters: 60_000 } as const;
 
 /** An even sample of the untranslated texts, plain and each once; and the length of all of them. */
@@ -40,7 +39,7 @@ export async function readSample(
  * not taken, without tags, line breaks or quotes.
  */
 export function usablePairs(
-  extracted: readonly TermPair[],
+  drawn: readonly TermPair[],
   {
     texts,
     taken: sources,
@@ -59,7 +58,7 @@ export function usablePairs(
   const taken = new Set(sources.map(foldTerm));
   const pairs: TermPair[] = [];
   let length = 0;
-  for (const given of extracted.slice(0, 10 * MAX_TERMS)) {
+  for (const given of drawn.slice(0, 10 * MAX_TERMS)) {
     const pair = { source: given.source.trim(), target: given.target.trim() };
     const source = foldTerm(pair.source);
     if (pairs.length === limit || taken.has(source)) continue;

@@ -1,0 +1,98 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { activityInfo } from '@temporalio/activity';
+import { expect, it } from 'vitest';
+import { createPseudoProvider } from '../../src/providers/pseudo.ts';
+import { ProviderError, type TranslationProvider } from '../../src/providers/types.ts';
+import { useJobs } from '../support/jobs.ts';
+import type { TestWorkspace } from '../support/service.ts';
+import { translating } from '../support/translating.ts';
+import { eventually } from '../support/wait.ts';
+
+const SLOTS = 3;
+const pseudo = createPseudoProvider();
+/** The workspaces of all calls, in the order in which they were made. */
+let called: string[] = [];
+let behave: (workspace: string, signal: AbortSignal) => Promise<void>;
+const provider: TranslationProvider = {
+  name: 'stand-in',
+  async translate(request) {
+    const workspace = activityInfo().priority?.fairnessKey ?? 'nobody';
+    called.push(workspace);
+    await behave(workspace, request.signal);
+    return pseudo.translate(request);
+  },
+};
+const { service } = useJobs({ provider }, { env: { TRANSLATION_ACTIVITY_SLOTS: `${SLOTS}` } }, async () => {
+  called = [];
+  behave = async () => undefined;
+});
+const calls = translating(service);
+const callsOf = ({ id }: TestWorkspace) => called.filter((workspace) => workspace === id).length;
+const translateMany = (workspace: TestWorkspace, jobs: number) =>
+  Promise.all(Array.from({ length: jobs }, () => calls.translate(workspace, 1_600)));
+const cancelAll = (workspace: TestWorkspace, jobs: Awaited<ReturnType<typeof translateMany>>) =>
+  Promise.all(jobs.map(({ job }) => calls.cancel(workspace, job.id)));
+
+// contract.md J17
+it('a call does not wait for the calls that another workspace has queued before it', async () => {
+  const [one, many] = [await service.workspace(100), await service.workspace(100)];
+  const RUNS = 8;
+  const gate = Promise.withResolvers<void>();
+  behave = async (workspace, signal) => {
+    // The first call of a run is its title, which its four lanes wait for.
+    if (workspace === many.id && callsOf(many) <= RUNS) return;
+    await gate.promise;
+    await sleep(50, undefined, { signal });
+  };
+  const jobs = await translateMany(many, RUNS);
+  const underWay = () =>
+    service.db
+      .selectFrom('jobs')
+      .select('id')
+      .where('workspace_id', 'in', [one.id, many.id])
+      .where('status', '=', 'TRANSLATING')
+      .execute();
+  await eventually(underWay, ({ length }) => length === RUNS);
+  // As many calls as there are slots; 29 more wait in the queue, or soon do.
+  await eventually(
+    async () => called.length,
+    (length) => length === RUNS + SLOTS,
+  );
+  const { job } = await calls.translate(one, 1_600);
+  await eventually(underWay, ({ length }) => length === RUNS + 1);
+  // Until its first call is in the queue as well.
+  await sleep(1_000);
+  gate.resolve();
+  expect((await calls.untilFinal(one, job.id)).status).toBe('COMPLETED');
+  const last = called.lastIndexOf(one.id);
+  const before = called.slice(RUNS + SLOTS, last).filter((workspace) => workspace === many.id);
+  expect(callsOf(one)).toBeGreaterThanOrEqual(5);
+  // In the order of asking, all 29 would have come first, and more before its last.
+  expect(before.length).toBeLessThan(15);
+  await cancelAll(many, jobs);
+}, 60_000);
+
+// contract.md J19 and J20
+it('a workspace that the engine limits makes few calls, comes back by itself, and delays no other', async () => {
+  const [one, limited] = [await service.workspace(100), await service.workspace(100)];
+  let limits = true;
+  behave = async (workspace) => {
+    if (limits && workspace === limited.id) {
+      throw new ProviderError('retryable', 'Too many.', { limited: true, retryAfterMs: 2_000 });
+    }
+  };
+  const [first] = await translateMany(limited, 8);
+  await eventually(
+    async () => callsOf(limited),
+    (count) => count > 0,
+  );
+  const startedAt = performance.now();
+  const { job } = await calls.translate(one, 1_600);
+  expect((await calls.untilFinal(one, job.id)).status).toBe('COMPLETED');
+  expect(performance.now() - startedAt).toBeLessThan(10_000);
+  await sleep(2_000);
+  // Without pauses its 32 calls would all have been made, some of them again.
+  expect(callsOf(limited)).toBeLessThanOrEqual(4 * SLOTS);
+  limits = false;
+  expect((await calls.untilFinal(limited, first?.job.id ?? '')).status).toBe('COMPLETED');
+}, 60_000);
