@@ -26,8 +26,8 @@ export type GenerationActivities = ReturnType<typeof createGenerationActivities>
 
 /** The activities of `generateArticle`. Each is idempotent: it may run again after a crash. */
 export function createGenerationActivities(dependencies: JobDependencies & WritingDependencies) {
-  const { db } = dependencies;
-  const engine = { db, pauses: createPauses(), jobs: 'generations' };
+  const { db, stopping } = dependencies;
+  const engine = { db, pauses: createPauses(), jobs: 'generations', stopping };
   const { fail, cancel } = createJobActivities(dependencies);
   return {
     /** Stores what the article is written from; returns which steps before the text there are. */

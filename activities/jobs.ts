@@ -23,6 +23,8 @@ export interface JobDependencies {
   readonly client: TemporalClient;
   readonly areas: JobAreas;
   readonly limits: TurnLimits;
+  /** Aborted when a worker that stops interrupts its calls of engines; its reason is what they fail with. */
+  readonly stopping?: AbortSignal | undefined;
 }
 
 /** Ends a job and signals the next one of its workspace, also when the job had already ended. */
@@ -58,8 +60,7 @@ export const jobEnded = (): ApplicationFailure =>
   });
 
 /** An engine that activities call. */
-export interface CalledEngine {
-  readonly db: Database;
+export interface CalledEngine extends Pick<JobDependencies, 'db' | 'stopping'> {
   readonly pauses: Pauses;
   /** What waits while the engine refuses this deployment, for the log. */
   readonly jobs: string;
@@ -70,15 +71,18 @@ export interface CalledEngine {
  * Temporal's form.
  */
 export const callEngine = <Result>(
-  { db, pauses, jobs }: CalledEngine,
+  { db, pauses, jobs, stopping }: CalledEngine,
   jobId: JobId,
   call: (signal: AbortSignal) => Promise<Result>,
 ): Promise<Result> =>
   whileBeating(HEARTBEAT_MS, beat, async () => {
     beat();
+    const signal = cancellationSignal();
     try {
       const workspace = await requireOpen(db, jobId);
-      return await pauses.run(workspace, () => call(cancellationSignal()));
+      return await pauses.run(workspace, () =>
+        call(stopping === undefined ? signal : AbortSignal.any([signal, stopping])),
+      );
     } catch (error) {
       if (error instanceof ProviderError && error.kind === 'misconfigured') {
         log.error(`the engine rejects our settings: ${jobs} are waiting`, { error: error.message });

@@ -18,8 +18,8 @@ export type TranslationActivities = ReturnType<typeof createTranslationActivitie
 export function createTranslationActivities(
   dependencies: JobDependencies & { readonly provider: TranslationProvider },
 ) {
-  const { db, provider } = dependencies;
-  const engine = { db, pauses: createPauses(), jobs: 'translations' };
+  const { db, provider, stopping } = dependencies;
+  const engine = { db, pauses: createPauses(), jobs: 'translations', stopping };
   /** Also when a lost worker had already settled the job. */
   const remembering = async (settling: Promise<boolean>, jobId: JobId): Promise<boolean> => {
     const settled = await settling;

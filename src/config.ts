@@ -127,6 +127,9 @@ const variables = z.object({
   GENERATION_PROVIDER: withDefault(z.enum(['pseudo', 'openai-compatible']), 'pseudo'),
   AI_MODEL_PREMIUM: optional(z.string()),
   AI_MODEL_STANDARD: optional(z.string()),
+  AI_FIRST_TOKEN_SECONDS: withDefault(fraction(1, 300), 180),
+  AI_REASONING_TOKENS: withDefault(whole(0, 200_000), 4_096),
+  AI_MAX_OUTPUT_TOKENS: withDefault(whole(1_000, 200_000), 16_384),
   PROVIDER_TIMEOUT_SECONDS: withDefault(fraction(1, 600), 120),
   SECRETS_KEYS: withDefault(secretKeys, ''),
   SECRETS_AT_REST: withDefault(z.enum(['on', 'off']), 'on'),
@@ -161,6 +164,10 @@ const environment = variables.superRefine((config, context) => {
     config.GENERATION_PROVIDER !== 'openai-compatible'
   ) {
     context.addIssue({ code: 'custom', path: ['AI_MODEL'], message: 'needed with AI_BASE_URL, but not set' });
+  }
+  if (config.AI_REASONING_TOKENS >= config.AI_MAX_OUTPUT_TOKENS) {
+    const message = `expected fewer than AI_MAX_OUTPUT_TOKENS, which is ${config.AI_MAX_OUTPUT_TOKENS}`;
+    context.addIssue({ code: 'custom', path: ['AI_REASONING_TOKENS'], message });
   }
   if (config.SECRETS_AT_REST === 'off' && config.SECRETS_KEYS.length > 0) {
     context.addIssue({ code: 'custom', path: ['SECRETS_AT_REST'], message: 'off, but SECRETS_KEYS is set' });

@@ -1,6 +1,7 @@
 import { CancellationScope, proxyActivities } from '@temporalio/workflow';
 import type { GenerationActivities } from '../activities/generation.ts';
 import type { JobActivities } from '../activities/jobs.ts';
+import { PART_MS } from '../src/generation/call-limits.ts';
 import type { GenerationRunInput, GenerationRunResult } from '../src/temporal/shapes.ts';
 import { awaitTurn, onEngineCalls, onJobSteps, paidRun } from './paid-run.ts';
 
@@ -15,7 +16,10 @@ const GIVING_BACK = 'release the hold, the article is a draft again';
  */
 export async function generateArticle({ jobId }: GenerationRunInput): Promise<GenerationRunResult> {
   const steps = proxyActivities<GenerationActivities & JobActivities>(onJobSteps());
-  const engine = proxyActivities<Pick<GenerationActivities, 'planOutline' | 'writeSection'>>(onEngineCalls());
+  const engine = proxyActivities<Pick<GenerationActivities, 'planOutline' | 'writeSection'>>({
+    ...onEngineCalls(),
+    startToCloseTimeout: PART_MS,
+  });
   const summarised = (summary: string) => ({ summary });
 
   const write = async (): Promise<number> => {

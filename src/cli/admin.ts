@@ -12,6 +12,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   job: async () => (await import('./commands/job.ts')).jobCommand(),
   wallet: async () => (await import('./commands/wallet.ts')).walletCommand(),
   credits: async () => (await import('./commands/credits.ts')).creditsCommand(),
+  usage: async () => (await import('./commands/usage.ts')).usageCommand(),
   endpoint: async () => (await import('./commands/endpoint.ts')).endpointCommand(),
   delivery: async () => (await import('./commands/delivery.ts')).deliveryCommand(),
   queue: async () => (await import('./commands/queue.ts')).queueCommand(),

@@ -59,7 +59,7 @@ export async function removeInBatches(
 export const removeOlder = (
   db: Database,
   [table, time]:
-    | ['article_revisions' | 'proposals' | 'audit_entries', 'created_at']
+    | ['article_revisions' | 'proposals' | 'audit_entries' | 'generation_calls', 'created_at']
     | ['translation_memory', 'used_at'],
   { ageMs, limit }: { readonly ageMs: number; readonly limit: number },
   onProgress?: () => void,

@@ -1,8 +1,6 @@
 import { sql } from 'kysely';
 import type { Database, Queryable } from '../db/database.ts';
 import type { JobId } from '../ids.ts';
-import { lockOpenJob } from '../jobs/run-state.ts';
-import type { CallNotes } from './observe-writer.ts';
 
 /** Part 0 is the outline; the sections follow in order, then the FAQ. */
 export const OUTLINE_PART = 0;
@@ -14,6 +12,8 @@ export interface Part {
   readonly words: number;
   /** Calls with a response so far, over all attempts. */
   readonly calls: number;
+  /** Calls without one. */
+  readonly unanswered: number;
   readonly content: unknown;
 }
 
@@ -21,7 +21,7 @@ export interface Part {
 export const readParts = (db: Queryable, jobId: JobId): Promise<Part[]> =>
   db
     .selectFrom('generation_parts')
-    .select(['part', 'words', 'calls', 'content'])
+    .select(['part', 'words', 'calls', 'unanswered', 'content'])
     .where('job_id', '=', jobId)
     .orderBy('part')
     .execute();
@@ -40,55 +40,19 @@ export async function planParts(
     ON CONFLICT DO NOTHING`.execute(db);
 }
 
-/**
- * Marks a part as requested: if the job ends unpaid from now on, it counts.
- * @returns false when the job has ended
- */
-export async function markRequested(db: Database, jobId: JobId, part: number): Promise<boolean> {
-  const { numAffectedRows } = await sql`
-    WITH job AS (${lockOpenJob(jobId)})
-    UPDATE generation_parts SET asked = true FROM job
-    WHERE generation_parts.job_id = job.id AND part = ${part}`.execute(db);
-  return numAffectedRows === 1n;
-}
-
-/** Adds calls and repairs to a part that is not written yet. */
-export async function notePart(
-  db: Database,
-  jobId: JobId,
-  part: number,
-  { calls, repairs, asked }: CallNotes & { readonly asked: boolean },
-): Promise<void> {
-  await db
-    .updateTable('generation_parts')
-    .set((eb) => ({ asked, calls: eb('calls', '+', calls), repairs: added(repairs) }))
-    .where('job_id', '=', jobId)
-    .where('part', '=', part)
-    .where('content', 'is', null)
-    .execute();
-}
-
 /** Stores a written part, unless another attempt has stored it. */
 export async function storePart(
   db: Database,
   jobId: JobId,
   part: number,
-  { content, words, calls, repairs }: CallNotes & { content: object; words: number },
+  { content, words }: { readonly content: object; readonly words: number },
 ): Promise<void> {
   await db
     .updateTable('generation_parts')
-    .set((eb) => ({
-      content: JSON.stringify(content),
-      words,
-      calls: eb('calls', '+', calls),
-      repairs: added(repairs),
-      // A late attempt may have removed the mark.
-      asked: true,
-    }))
+    // The end of its last call has removed the mark.
+    .set({ content: JSON.stringify(content), words, asked: true })
     .where('job_id', '=', jobId)
     .where('part', '=', part)
     .where('content', 'is', null)
     .execute();
 }
-
-const added = (repairs: readonly string[]) => sql<string[]>`repairs || ${[...repairs]}::text[]`;

@@ -1,17 +1,25 @@
-import type { PruneOptions } from '../db/batches.ts';
+import { type PruneOptions, removeOlder } from '../db/batches.ts';
 import type { Database } from '../db/database.ts';
 import { pruneJobs } from '../jobs/prune.ts';
 
 /** A long article has tens of sections. */
 const JOBS_AT_ONCE = 100;
+const CALLS_AT_ONCE = 5_000;
 
 /**
- * Removes settings, voice, outline and sections of jobs that ended before the retention. The jobs stay, and the figures of
- * their reports.
+ * Removes settings, voice, outline and sections of jobs that ended before the retention, and calls that began before it. The
+ * jobs stay, and the figures of their reports but for the calls.
  * @returns number of jobs
  */
-export const pruneGenerations = (db: Database, options: PruneOptions): Promise<number> =>
-  pruneJobs(
+export async function pruneGenerations(db: Database, options: PruneOptions): Promise<number> {
+  const { retentionMs, onProgress } = options;
+  await removeOlder(
+    db,
+    ['generation_calls', 'created_at'],
+    { ageMs: retentionMs, limit: CALLS_AT_ONCE },
+    onProgress,
+  );
+  return pruneJobs(
     db,
     {
       table: 'generations',
@@ -38,3 +46,4 @@ export const pruneGenerations = (db: Database, options: PruneOptions): Promise<n
     },
     options,
   );
+}

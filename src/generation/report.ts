@@ -3,8 +3,10 @@ import { z } from 'zod';
 import { requirePermissions, type VerbContext } from '../context.ts';
 import { JOB_STATUSES } from '../db/tables.ts';
 import { notFound } from '../errors.ts';
+import { iso } from '../fields.ts';
 import type { JobId } from '../ids.ts';
 import { completedJobExample } from '../jobs/examples.ts';
+import { type CallRow, readCalls } from './calls.ts';
 import type { Outline } from './outline.ts';
 import { OUTLINE_PART } from './parts.ts';
 
@@ -44,6 +46,26 @@ export const generationReportSchema = z
         }),
       )
       .describe('In the order of the article; none in a run that ends with the outline'),
+    calls: z
+      .array(
+        z.object({
+          part: z.int().describe('0 for the outline, then the sections in order'),
+          model: z.string(),
+          outcome: z
+            .enum(['answered', 'unanswered'])
+            .nullable()
+            .describe('Null while it is under way, and when its worker was lost'),
+          startedAt: z.iso.datetime(),
+          milliseconds: z.int().nullable(),
+          inputTokens: z.int().nullable(),
+          cachedTokens: z.int().nullable().describe('Of the input: known to the model from earlier calls'),
+          outputTokens: z.int().nullable(),
+          reasoningTokens: z.int().nullable().describe('Of the output: thoughts before the text'),
+        }),
+      )
+      .describe(
+        'Calls of the model with a response, or whose response did not come whole, in order, until RETENTION_DAYS are over. Tokens as the model counted them, null where it did not say',
+      ),
   })
   .meta({ id: 'GenerationReport' });
 
@@ -65,6 +87,19 @@ export const generationReportExample: GenerationReport = {
       words: 309,
       written: true,
       repairs: ['The text has 190 words. It should have 315.'],
+    },
+  ],
+  calls: [
+    {
+      part: 0,
+      model: 'gpt-oss-120b',
+      outcome: 'answered',
+      startedAt: '2026-03-02T08:30:04.120Z',
+      milliseconds: 6_410,
+      inputTokens: 612,
+      cachedTokens: 0,
+      outputTokens: 488,
+      reasoningTokens: 130,
     },
   ],
 };
@@ -103,6 +138,7 @@ export async function readGenerationReport(
     .where('job_id', '=', jobId)
     .orderBy('part')
     .execute();
+  const calls = await readCalls(db, job.id);
   const [outline, ...sections] = parts;
   return {
     jobId: job.id,
@@ -121,5 +157,18 @@ export async function readGenerationReport(
       written,
       repairs,
     })),
+    calls: calls.map(toCall),
   };
 }
+
+const toCall = (row: CallRow): GenerationReport['calls'][number] => ({
+  part: row.part,
+  model: row.model,
+  outcome: row.outcome,
+  startedAt: iso(row.created_at),
+  milliseconds: row.ended_at === null ? null : Math.max(0, row.ended_at.getTime() - row.created_at.getTime()),
+  inputTokens: row.input_tokens,
+  cachedTokens: row.cached_tokens,
+  outputTokens: row.output_tokens,
+  reasoningTokens: row.reasoning_tokens,
+});

@@ -3,18 +3,12 @@ import { voiceFor } from '../guidance/brand-voices/queries.ts';
 import { templateFor } from '../guidance/content-templates/queries.ts';
 import type { ArticleId, JobId, ProjectId, WorkspaceId } from '../ids.ts';
 import { ProviderError } from '../providers/types.ts';
+import { MAX_UNANSWERED } from './call-limits.ts';
+import type { EndedCall } from './calls.ts';
 import { bodyWords, FAQ_WORDS, type GenerationConfig } from './config.ts';
-import { observeWriter } from './observe-writer.ts';
+import { countCalls } from './count-calls.ts';
 import type { Outline } from './outline.ts';
-import {
-  markRequested,
-  notePart,
-  OUTLINE_PART,
-  type Part,
-  planParts,
-  readParts,
-  storePart,
-} from './parts.ts';
+import { OUTLINE_PART, type Part, planParts, readParts, storePart } from './parts.ts';
 import type { GenerationPrice } from './price.ts';
 import { showWritten } from './progress.ts';
 import { scaleLengths } from './target-lengths.ts';
@@ -37,6 +31,8 @@ const MAX_LINKABLE = 50;
 export interface WritingDependencies {
   readonly db: Database;
   readonly writers: ArticleWriters;
+  /** Called for each call that has ended. */
+  readonly onCall?: (call: EndedCall) => void;
 }
 
 /** The job of a part to write. */
@@ -138,28 +134,27 @@ export async function makeSection(
   await showWritten(dependencies.db, jobId);
 }
 
-/** Writes a part, unless it is stored or the job has ended. */
+/** Writes a part, unless it is stored. */
 async function writePart(
-  { db, writers }: WritingDependencies,
+  { db, writers, onCall }: WritingDependencies,
   { jobId, part, persist }: WritingTask & { readonly part: number },
   write: (writer: ArticleWriter, work: Work, answered: number) => Promise<{ content: object; words: number }>,
 ): Promise<void> {
   const work = await readWork(db, jobId);
   const planned: Part | undefined = work.parts[part];
-  if (planned?.content != null || !(await markRequested(db, jobId, part))) return;
-  const { writer, rest } = observeWriter(writers[work.brief.config.writingQuality], (notes) =>
-    notePart(db, jobId, part, { ...notes, asked: true }),
-  );
+  if (planned?.content != null) return;
+  if (planned !== undefined && planned.unanswered >= MAX_UNANSWERED) {
+    throw new ProviderError(
+      'unavailable',
+      `The language model gave no whole response to ${MAX_UNANSWERED} calls for one part of the article. Nothing was charged; start it again later.`,
+    );
+  }
+  const writer = countCalls(writers[work.brief.config.writingQuality], { db, jobId, part, persist, onCall });
   try {
     const written = await write(writer, work, planned?.calls ?? 0);
-    const stored = { ...written, ...rest() };
-    await persist(() => storePart(db, jobId, part, stored));
+    await persist(() => storePart(db, jobId, part, written));
   } catch (error) {
     if (!(error instanceof ProviderError)) throw error;
-    // A call that failed does not count as work; calls with a response do, and one that was declined.
-    const { calls, repairs } = rest();
-    const notes = { calls: calls + (error.kind === 'refused' ? 1 : 0), repairs, asked: false };
-    await persist(() => notePart(db, jobId, part, notes));
     if (error.kind === 'retryable' || error.kind === 'misconfigured') throw error;
     const failure = db.updateTable('generations').set({ failure: error.message }).where('job_id', '=', jobId);
     await persist(() => failure.execute());

@@ -90,8 +90,8 @@ export async function startLocalService(options: LocalServiceOptions): Promise<L
       () => worker?.stop(),
       () => db.destroy(),
     );
-    if (!(await settlesWithin(STOP_DEADLINE_MS, stopped))) {
-      logger.warn(`not stopped within ${STOP_DEADLINE_MS / 1_000} seconds; ending the engines anyway`);
+    if (!(await settlesWithin(STOP_DEADLINE_MS.worker, stopped))) {
+      logger.warn(`not stopped within ${STOP_DEADLINE_MS.worker / 1_000} seconds; ending the engines anyway`);
     }
     await inOrder(() => stack.stop());
     // Work that waited for a hanging engine can end now.

@@ -1,4 +1,5 @@
-import type { Registry } from 'prom-client';
+import { Counter, type Registry } from 'prom-client';
+import type { EndedCall } from '../generation/calls.ts';
 import type { JobId } from '../ids.ts';
 import type { FailureCause } from '../temporal/shapes.ts';
 import { countAttempts, countEndings } from './paid-jobs.ts';
@@ -16,8 +17,26 @@ interface CountedSteps {
 /** Returns the activities with their outcomes counted. */
 export type CountGenerations = <Activities extends CountedSteps>(activities: Activities) => Activities;
 
-/** Counts written outlines and sections, and the jobs that runs end in this process. */
-export function createGenerationMetrics(registry: Registry): CountGenerations {
+export interface GenerationMetrics {
+  readonly countGenerations: CountGenerations;
+  /** Counts a call that has ended, and its tokens. */
+  readonly countCall: (call: EndedCall) => void;
+}
+
+/** Counts written outlines and sections, the calls for them, and the jobs that runs end in this process. */
+export function createGenerationMetrics(registry: Registry): GenerationMetrics {
+  const calls = new Counter({
+    name: 'generation_calls_total',
+    help: 'Calls of the models that write articles, by model and outcome.',
+    labelNames: ['model', 'outcome'] as const,
+    registers: [registry],
+  });
+  const tokens = new Counter({
+    name: 'generation_tokens_total',
+    help: 'Tokens of answered calls as the models counted them, by model and kind.',
+    labelNames: ['model', 'kind'] as const,
+    registers: [registry],
+  });
   const countPart = countAttempts(registry, {
     made: 'written',
     tries: {
@@ -33,14 +52,20 @@ export function createGenerationMetrics(registry: Registry): CountGenerations {
     name: 'generation_jobs_ended_total',
     help: 'Generations and outlines ended by their run, by outcome.',
   });
-  return (activities) => ({
-    ...activities,
-    planOutline: (jobId) => countPart(activities.planOutline(jobId)),
-    writeSection: (jobId, section) => countPart(activities.writeSection(jobId, section)),
-    settleOutline: (jobId) => counting('completed', activities.settleOutline(jobId)),
-    settleGeneration: (jobId) => counting('completed', activities.settleGeneration(jobId)),
-    failGeneration: (jobId, message, cause) =>
-      counting('failed', activities.failGeneration(jobId, message, cause)),
-    cancelGeneration: (jobId) => counting('cancelled', activities.cancelGeneration(jobId)),
-  });
+  return {
+    countCall({ model, outcome, usage }) {
+      calls.inc({ model, outcome });
+      for (const [kind, count] of Object.entries(usage ?? {})) tokens.inc({ model, kind }, count ?? 0);
+    },
+    countGenerations: (activities) => ({
+      ...activities,
+      planOutline: (jobId) => countPart(activities.planOutline(jobId)),
+      writeSection: (jobId, section) => countPart(activities.writeSection(jobId, section)),
+      settleOutline: (jobId) => counting('completed', activities.settleOutline(jobId)),
+      settleGeneration: (jobId) => counting('completed', activities.settleGeneration(jobId)),
+      failGeneration: (jobId, message, cause) =>
+        counting('failed', activities.failGeneration(jobId, message, cause)),
+      cancelGeneration: (jobId) => counting('cancelled', activities.cancelGeneration(jobId)),
+    }),
+  };
 }

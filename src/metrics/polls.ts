@@ -1,9 +1,10 @@
+import { PART_MS } from '../generation/call-limits.ts';
 import type { Readiness } from '../http/readiness.ts';
 
 /** Milliseconds without a poll. A poll that finds nothing ends after one minute, and the next one begins. */
 const LONGEST_WITHOUT_POLL_MS = 300_000;
 /** The same while no slot is free: longer than any activity holds one. */
-const LONGEST_WITHOUT_SLOT_MS = 1_800_000;
+const LONGEST_WITHOUT_SLOT_MS = PART_MS + 300_000;
 
 const WORKFLOWS = {
   operation: 'PollWorkflowTaskQueue',

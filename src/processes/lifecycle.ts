@@ -2,10 +2,10 @@ import type { Logger } from 'pino';
 import { ConfigurationError } from '../config.ts';
 
 /**
- * How long an orderly stop may take, in milliseconds: longer than the longest request, and a webhook attempt and its
- * record.
+ * How long an orderly stop may take, in milliseconds: longer than a server's longest request, and than the part of an article
+ * that a worker lets end.
  */
-export const STOP_DEADLINE_MS = 75_000;
+export const STOP_DEADLINE_MS = { server: 75_000, worker: 140_000 } as const;
 
 interface Running {
   /** Resolves when the process has nothing left to do; rejects when it failed. */
@@ -18,7 +18,11 @@ interface Running {
  * status 1 when it failed. A signal during the start ends it at once: no work has been accepted yet. Errors that stop
  * the start are printed in one line, the configuration's in plain words.
  */
-export async function runUntilSignal(logger: Logger, start: () => Promise<Running>): Promise<never> {
+export async function runUntilSignal(
+  logger: Logger,
+  deadlineMs: number,
+  start: () => Promise<Running>,
+): Promise<never> {
   const signalled = new Promise<NodeJS.Signals>((resolve) => {
     process.on('SIGINT', resolve);
     process.on('SIGTERM', resolve);
@@ -34,15 +38,15 @@ export async function runUntilSignal(logger: Logger, start: () => Promise<Runnin
     if (typeof running === 'string') process.exit(0);
     await Promise.race([signalled, ...(running.done === undefined ? [] : [running.done])]).catch(fail);
     logger.info('stopping');
-    await Promise.race([running.stop(), afterDeadline()]);
+    await Promise.race([running.stop(), afterDeadline(deadlineMs)]);
   } catch (error) {
     fail(error);
   }
   process.exit(failed ? 1 : 0);
 }
 
-const afterDeadline = () =>
+const afterDeadline = (ms: number) =>
   new Promise<never>((_resolve, reject) => {
-    const error = new Error(`not stopped within ${STOP_DEADLINE_MS / 1_000} seconds`);
-    setTimeout(() => reject(error), STOP_DEADLINE_MS).unref();
+    const error = new Error(`not stopped within ${ms / 1_000} seconds`);
+    setTimeout(() => reject(error), ms).unref();
   });

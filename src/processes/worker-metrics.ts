@@ -2,7 +2,7 @@ import type { Logger } from 'pino';
 import type { ConnectedConfig } from '../config.ts';
 import { createDatabaseMetrics } from '../metrics/database.ts';
 import { createDeliveryMetrics, type DeliveryMetrics } from '../metrics/deliveries.ts';
-import { type CountGenerations, createGenerationMetrics } from '../metrics/generations.ts';
+import { createGenerationMetrics, type GenerationMetrics } from '../metrics/generations.ts';
 import type { Health } from '../metrics/health.ts';
 import { createDependencyMetrics, createProcessMetrics } from '../metrics/process.ts';
 import { createReconcileMetrics, type RoundEnded } from '../metrics/reconcile.ts';
@@ -11,9 +11,8 @@ import { createTemporalMetrics } from '../metrics/temporal.ts';
 import { type CountTranslations, createTranslationMetrics } from '../metrics/translations.ts';
 import { sdkMetricsUrl } from '../temporal/runtime.ts';
 
-export interface WorkerMetrics extends RunningMetrics, DeliveryMetrics {
+export interface WorkerMetrics extends RunningMetrics, DeliveryMetrics, GenerationMetrics {
   readonly countTranslations: CountTranslations;
-  readonly countGenerations: CountGenerations;
   readonly roundEnded: RoundEnded;
 }
 
@@ -30,7 +29,7 @@ export async function startWorkerMetrics(
   createDependencyMetrics(registry, health.readiness);
   const deliveries = createDeliveryMetrics(registry);
   const countTranslations = createTranslationMetrics(registry);
-  const countGenerations = createGenerationMetrics(registry);
+  const generations = createGenerationMetrics(registry);
   const roundEnded = createReconcileMetrics(registry);
   const database = createDatabaseMetrics({ connectionString: config.DATABASE_URL, registry, logger });
   const { url, close } = await serveMetrics(
@@ -42,8 +41,8 @@ export async function startWorkerMetrics(
   logger.info(`metrics at ${url}`);
   return {
     ...deliveries,
+    ...generations,
     countTranslations,
-    countGenerations,
     roundEnded,
     url,
     async close() {

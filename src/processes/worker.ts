@@ -42,6 +42,7 @@ import { createWebhookSender } from '../webhooks/sending/sender.ts';
 import { createDeliveryDatabase } from './delivery-database.ts';
 import { jobAreas } from './job-areas.ts';
 import { openSecretRing } from './secret-ring.ts';
+import { ENGINE_CALLS_STOP, engineStops } from './stopping.ts';
 import { startWorkerMetrics } from './worker-metrics.ts';
 import { connectWithRetries, keepSchedules } from './worker-temporal.ts';
 
@@ -174,9 +175,12 @@ export async function startWorker(
     engineSlots: config.TRANSLATION_ACTIVITY_SLOTS,
   };
   const ofJobs = { db, client, areas: jobAreas, limits };
+  const { batches, parts } = engineStops(stopped.signal);
   const jobs = {
-    ...metrics.countTranslations(createTranslationActivities({ ...ofJobs, provider })),
-    ...metrics.countGenerations(createGenerationActivities({ ...ofJobs, writers })),
+    ...metrics.countTranslations(createTranslationActivities({ ...ofJobs, provider, stopping: batches })),
+    ...metrics.countGenerations(
+      createGenerationActivities({ ...ofJobs, writers, onCall: metrics.countCall, stopping: parts }),
+    ),
   };
   const workers = await Promise.all([
     Worker.create({
@@ -195,6 +199,7 @@ export async function startWorker(
       taskQueue: names.engineCalls,
       activities: jobs,
       ...tuning.engineCalls,
+      ...ENGINE_CALLS_STOP,
     }),
     Worker.create({
       ...common,

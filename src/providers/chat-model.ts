@@ -4,12 +4,16 @@ import { APICallError } from 'ai';
 import { type EngineNames, machineCode, noResponse, statusError } from './http.ts';
 import { ProviderError } from './types.ts';
 
-export interface ChatModelOptions {
+/** Where a model is. */
+export interface ModelAddress {
   /** Such as `http://127.0.0.1:8080/v1`. */
   readonly baseUrl: string;
   readonly model: string;
   /** Local servers need none. */
   readonly apiKey?: string | undefined;
+}
+
+export interface ChatModelOptions extends ModelAddress {
   /** Milliseconds for one request. */
   readonly timeoutMs: number;
 }
@@ -24,7 +28,19 @@ export interface ChatRequest {
   readonly messages: readonly ChatMessage[];
   /** JSON Schema of the requested object; sent as strict structured output. */
   readonly schema: Readonly<Record<string, unknown>>;
+  /** The most tokens of the response; the model's own limit by default. */
+  readonly maxTokens?: number;
   readonly signal: AbortSignal;
+}
+
+/** Tokens of a call as the model counted them; null for what it does not say. */
+export interface TokenUsage {
+  readonly input: number | null;
+  /** Of the input: what the model had from earlier calls. */
+  readonly cached: number | null;
+  readonly output: number | null;
+  /** Of the output: what it thought before it wrote. */
+  readonly reasoning: number | null;
 }
 
 export interface ChatResponse {
@@ -32,6 +48,7 @@ export interface ChatResponse {
   readonly object: Readonly<Record<string, unknown>> | null;
   /** True when the model stopped at a length limit: the object cannot be trusted, even if it parses. */
   readonly truncated: boolean;
+  readonly usage?: TokenUsage;
 }
 
 export interface ChatModel {
@@ -39,11 +56,21 @@ export interface ChatModel {
   complete(request: ChatRequest): Promise<ChatResponse>;
 }
 
-const NAMES: EngineNames = {
+export const LANGUAGE_MODEL: EngineNames = {
   engine: 'The language model',
   addressVariables: 'AI_BASE_URL and AI_MODEL',
   keyVariable: 'AI_API_KEY',
 };
+
+/** The call of the AI SDK for a request. */
+export const callOptions = ({ instructions, messages, schema, maxTokens }: Omit<ChatRequest, 'signal'>) => ({
+  prompt: [
+    { role: 'system' as const, content: instructions },
+    ...messages.map(({ role, text }) => ({ role, content: [{ type: 'text' as const, text }] })),
+  ],
+  responseFormat: { type: 'json' as const, name: 'answer', schema },
+  ...(maxTokens === undefined ? {} : { maxOutputTokens: maxTokens }),
+});
 
 /** A model without retries of its own: the caller decides about them. */
 export function createChatModel({ baseUrl, model, apiKey, timeoutMs }: ChatModelOptions): ChatModel {
@@ -54,56 +81,65 @@ export function createChatModel({ baseUrl, model, apiKey, timeoutMs }: ChatModel
     ...(apiKey === undefined ? {} : { apiKey }),
   }).chatModel(model);
   return {
-    async complete({ instructions, messages, schema, signal }) {
+    async complete({ signal, ...request }) {
       signal.throwIfAborted();
       const deadline = AbortSignal.timeout(timeoutMs);
       const result = await Promise.resolve(
-        chat.doGenerate({
-          prompt: [
-            { role: 'system', content: instructions },
-            ...messages.map(({ role, text }) => ({ role, content: [{ type: 'text' as const, text }] })),
-          ],
-          responseFormat: { type: 'json', name: 'answer', schema },
-          abortSignal: AbortSignal.any([signal, deadline]),
-        }),
+        chat.doGenerate({ ...callOptions(request), abortSignal: AbortSignal.any([signal, deadline]) }),
       ).catch((error: unknown) => {
         throw signal.aborted || deadline.aborted
-          ? noResponse(NAMES, error, { timeoutMs, signal, deadline })
+          ? noResponse(LANGUAGE_MODEL, error, { timeoutMs, signal, deadline })
           : callError(error, { timeoutMs, signal, deadline, apiKey });
       });
-      if (result.finishReason.unified === 'content-filter') throw refusal();
       const text = result.content.map((part) => (part.type === 'text' ? part.text : '')).join('');
-      return { object: findObject(text), truncated: result.finishReason.unified === 'length' };
+      return readCompletion(text, result.finishReason.unified);
     },
   };
 }
 
+/** The response of a model that has ended it. @throws {ProviderError} `refused` when the model declines */
+export function readCompletion(text: string, finishReason: string): ChatResponse {
+  if (finishReason === 'content-filter') throw refusal();
+  return { object: findObject(text), truncated: finishReason === 'length' };
+}
+
 function refusal(): ProviderError {
-  return new ProviderError('refused', `${NAMES.engine} declines to work on this text.`);
+  return new ProviderError('refused', `${LANGUAGE_MODEL.engine} declines to work on this text.`);
 }
 
 function callError(
   error: unknown,
   call: { timeoutMs: number; signal: AbortSignal; deadline: AbortSignal; apiKey: string | undefined },
 ): unknown {
-  if (!APICallError.isInstance(error)) {
-    return new ProviderError('retryable', unreadable(), { cause: error });
-  }
-  const { statusCode: status, responseHeaders } = error;
-  if (status === undefined) return noResponse(NAMES, error, call);
-  if (status < 400) return new ProviderError('retryable', unreadable(), { cause: error });
-  const code = machineCode(errorCode(error.responseBody), call.apiKey);
-  if (code === 'content_filter' || code === 'content_policy_violation') return refusal();
-  return statusError(NAMES, { status, headers: new Headers(responseHeaders ?? {}), code });
+  const refused = errorResponse(error, call.apiKey);
+  if (refused !== null) return refused;
+  return APICallError.isInstance(error) && error.statusCode === undefined
+    ? noResponse(LANGUAGE_MODEL, error, call)
+    : new ProviderError('retryable', UNREADABLE, { cause: error });
 }
 
-function unreadable(): string {
-  return `${NAMES.engine} sent a response that is not a chat completion. If this lasts, check ${NAMES.addressVariables}.`;
+const UNREADABLE = `${LANGUAGE_MODEL.engine} sent a response that is not a chat completion. If this lasts, check ${LANGUAGE_MODEL.addressVariables}.`;
+
+/** The error of a response whose status says that the request was not accepted; null for any other. */
+export function errorResponse(error: unknown, apiKey: string | undefined): ProviderError | null {
+  if (!APICallError.isInstance(error)) return null;
+  const { statusCode: status, responseHeaders, responseBody } = error;
+  if (status === undefined || status < 400) return null;
+  const code = machineCode(errorCode(parseObject(responseBody ?? '')?.error), apiKey);
+  if (isDeclined(code)) return refusal();
+  return statusError(LANGUAGE_MODEL, { status, headers: new Headers(responseHeaders ?? {}), code });
 }
 
-/** `error.code` or `error.type` of an error response. */
-function errorCode(body: string | undefined): unknown {
-  const error = parseObject(body ?? '')?.error;
+/** The error in the middle of a stream. */
+export function declined(error: unknown): ProviderError | null {
+  return isDeclined(errorCode(error)) ? refusal() : null;
+}
+
+const isDeclined = (code: unknown): boolean =>
+  code === 'content_filter' || code === 'content_policy_violation';
+
+/** `code` or `type` of an error object. */
+function errorCode(error: unknown): unknown {
   if (typeof error !== 'object' || error === null) return undefined;
   return ('code' in error && error.code) || ('type' in error && error.type);
 }

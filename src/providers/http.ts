@@ -60,6 +60,19 @@ export function noResponse(
   );
 }
 
+/** Errors of a connection that was never made, so that nothing was written to it. */
+const NEVER_CONNECTED =
+  /^(ECONNREFUSED|ENOTFOUND|EAI_\w+|EHOSTUNREACH|ENETUNREACH|ENETDOWN|EADDRNOTAVAIL|UND_ERR_CONNECT_TIMEOUT|EPROTO|ERR_TLS_\w+|ERR_SSL_\w+|CERT_\w+|UNABLE_TO_\w+|\w*SELF_SIGNED_CERT\w*|HOSTNAME_MISMATCH)$/;
+
+/** False when a failed call did not reach the engine: no address, no connection, no certificate to trust. */
+export function wasRequestWritten(error: unknown): boolean {
+  for (let cause = error; cause instanceof Error; cause = cause.cause) {
+    if ('syscall' in cause && cause.syscall === 'connect') return false;
+    if ('code' in cause && typeof cause.code === 'string' && NEVER_CONNECTED.test(cause.code)) return false;
+  }
+  return true;
+}
+
 /**
  * Classifies an error response. The message contains only its status and a machine-readable code: an engine's own
  * wording may repeat a part of the key or the text.

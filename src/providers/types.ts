@@ -110,17 +110,20 @@ export class ProviderError extends Error {
   readonly kind: ProviderErrorKind;
   /** The provider's Retry-After, in milliseconds. */
   readonly retryAfterMs: number | undefined;
+  /** True when the request was written and no whole response came: the provider may charge for the call. */
+  readonly unanswered: boolean;
   /** True when the engine limits the rate (429). */
   readonly limited: boolean;
 
   constructor(
     kind: ProviderErrorKind,
     message: string,
-    options: { retryAfterMs?: number; limited?: boolean; cause?: unknown } = {},
+    options: { retryAfterMs?: number; limited?: boolean; unanswered?: boolean; cause?: unknown } = {},
   ) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
     this.kind = kind;
     this.retryAfterMs = options.retryAfterMs;
+    this.unanswered = options.unanswered ?? false;
     this.limited = options.limited ?? false;
   }
 }

@@ -14,6 +14,7 @@ const LARGE = [
   ['article_revisions', 500],
   ['translation_memory', 5_000],
   ['articles', 100],
+  ['generation_calls', 5_000],
   ['ai_operations', 1_000],
   ['glossary_terms', 5_000],
   ['audit_entries', 5_000],

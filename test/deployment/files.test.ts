@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { TEMPORAL_RELEASE } from '../../src/local/temporal-release.ts';
+import { STOP_DEADLINE_MS } from '../../src/processes/lifecycle.ts';
 import { taskQueues } from '../../src/temporal/task-queues.ts';
 import { type ComposeService, readCompose } from './support/compose-file.ts';
 import { allowedPaths, assignments, execForm, parseDockerfile } from './support/dockerfile.ts';
@@ -55,8 +56,9 @@ it('whatever stays up is checked and comes back, and what others wait for has a 
     }
   }
   expect(services.worker?.deploy?.replicas).toBe(2);
-  for (const name of ['server', 'worker']) {
-    expect(Number.parseInt(services[name]?.stop_grace_period ?? '', 10)).toBeGreaterThan(75);
+  for (const name of ['server', 'worker'] as const) {
+    const graceMs = Number.parseInt(services[name]?.stop_grace_period ?? '', 10) * 1_000;
+    expect(graceMs, name).toBeGreaterThan(STOP_DEADLINE_MS[name]);
   }
 });
 

@@ -1,7 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { connect } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it } from 'vitest';
+import type { JobId } from '../../src/ids.ts';
+import { askedTexts } from '../support/chat-completions.ts';
+import { silence } from '../support/engine-server.ts';
 import { rowsOf } from '../support/events.ts';
+import { generating } from '../support/generating.ts';
+import { startCarelessModel } from '../support/model/careless-model.ts';
 import type { ServiceProcess } from '../support/processes.ts';
 import { startProcess } from '../support/processes.ts';
 import { startReceiver } from '../support/receiver.ts';
@@ -104,4 +110,64 @@ it('a worker that is told to stop finishes the attempt in flight and records it'
   const deliveries = await rowsOf(service, workspace);
   expect(deliveries).toMatchObject([{ status: 'succeeded', attempts: 1, response_status: 204 }]);
   await receiver.close();
+});
+
+// contract.md G81
+it('a worker that is told to stop lets a part of an article end, and a translation no longer than a webhook attempt', {
+  timeout: 120_000,
+}, async () => {
+  const calls = generating(service);
+  const workspace = await service.workspace(20);
+  const model = await startCarelessModel();
+  const { answer } = model;
+  const asked = { text: false, translation: false };
+  let stoppedAt = Number.POSITIVE_INFINITY;
+  let hungUpAfter = 0;
+  model.answer = async (request) => {
+    if (Object.keys(askedTexts(request)).length > 0) {
+      asked.translation = true;
+      return (response) => {
+        response.on('close', () => {
+          hungUpAfter = Date.now() - stoppedAt;
+        });
+        silence();
+      };
+    }
+    if (request.body.includes('"blocks"')) {
+      asked.text = true;
+      // Longer than a translation may take.
+      while (Date.now() < stoppedAt + 32_000) await sleep(100);
+    }
+    return answer(request);
+  };
+  const worker = await startProcess('worker.ts', {
+    ...service.env,
+    TRANSLATION_PROVIDER: 'openai-compatible',
+    GENERATION_PROVIDER: 'openai-compatible',
+    AI_BASE_URL: model.url,
+    AI_MODEL: 'stand-in',
+  });
+  const { job } = await calls.generate(workspace);
+  await calls.translate(workspace, 100);
+  await eventually(
+    async () => asked.text && asked.translation,
+    (both) => both,
+  );
+  stoppedAt = Date.now();
+  worker.kill('SIGTERM');
+  expect(await worker.ended).toBe(0);
+  expect(Date.now() - stoppedAt).toBeLessThan(60_000);
+  expect(hungUpAfter).toBeGreaterThan(24_000);
+  expect(hungUpAfter).toBeLessThan(31_000);
+  const written = await service.db
+    .selectFrom('generation_parts')
+    .select(['calls', 'content'])
+    .where('job_id', '=', job.id as JobId)
+    .where('part', '=', 1)
+    .executeTakeFirstOrThrow();
+  expect(written).toMatchObject({
+    calls: 1,
+    content: expect.objectContaining({ words: expect.any(Number) }),
+  });
+  await model.close();
 });

@@ -1,6 +1,7 @@
 import { type RawBuilder, sql } from 'kysely';
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { notePart, OUTLINE_PART } from '../../src/generation/parts.ts';
+import { beginCall, endCall } from '../../src/generation/calls.ts';
+import { OUTLINE_PART } from '../../src/generation/parts.ts';
 import type { ArticleId, JobId } from '../../src/ids.ts';
 import type { ChatResponse } from '../../src/providers/chat-model.ts';
 import { ProviderError } from '../../src/providers/types.ts';
@@ -123,7 +124,9 @@ describe('the calls for a part', () => {
         .select('id')
         .where('workspace_id', '=', workspace.id)
         .executeTakeFirstOrThrow();
-      await notePart(service.db, id, OUTLINE_PART, { calls: 0, repairs: [], asked: false });
+      const late = { jobId: id, part: OUTLINE_PART, model: 'stand-in', repairs: [] };
+      const call = await beginCall(service.db, late);
+      await endCall(service.db, call ?? '', { outcome: 'rejected', usage: undefined });
     };
     const { job } = await calls.generateTo(workspace);
     expect((await report(job.id)).outline).toEqual({ approved: false, repairs: [] });

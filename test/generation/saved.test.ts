@@ -18,7 +18,7 @@ beforeAll(async () => {
   await service.startWorker({
     writers: createArticleWriters(
       { GENERATION_PROVIDER: 'openai-compatible', ...config },
-      { info: () => undefined },
+      { info: () => undefined, warn: () => undefined },
     ),
   });
 });

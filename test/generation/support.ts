@@ -27,7 +27,7 @@ export const briefOf = (config: Partial<GenerationConfig> = {}): WritingBrief =>
 export const writerAt = (url: string): ArticleWriter =>
   createArticleWriters(
     { GENERATION_PROVIDER: 'openai-compatible', AI_BASE_URL: `${url}/v1`, AI_MODEL: 'stand-in' },
-    { info: () => undefined },
+    { info: () => undefined, warn: () => undefined },
   ).premium;
 
 const isResponse = (answer: object): answer is Exclude<EngineResponse, () => void> => 'body' in answer;

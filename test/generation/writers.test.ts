@@ -15,7 +15,8 @@ afterAll(() => model.close());
 /** The writers of an environment, and the lines that were logged. */
 function start(env: Record<string, string>) {
   const lines: unknown[] = [];
-  const logger = { info: (...line: unknown[]) => lines.push(line) };
+  const write = (...line: unknown[]) => lines.push(line);
+  const logger = { info: write, warn: write };
   return { writers: createArticleWriters(loadConfig(env), logger), lines };
 }
 
@@ -50,10 +51,24 @@ it('each quality is written by its model, AI_MODEL where it has none, and a star
   }
 });
 
+// contract.md G82
+it('a start with AI_MODEL whose articles pseudo writes all the same says so', () => {
+  const { writers, lines } = start({ AI_BASE_URL: model.url, AI_MODEL: 'usual' });
+  expect(writers.premium.name).toBe('pseudo');
+  expect(lines).toEqual([[expect.stringContaining('GENERATION_PROVIDER')]]);
+});
+
 it('a writer that lacks what it needs stops the start, naming it', () => {
   const start = () => loadConfig({ GENERATION_PROVIDER: 'openai-compatible' });
   for (const name of ['AI_BASE_URL', 'AI_MODEL']) {
     expect(start).toThrow(`${name}: needed by GENERATION_PROVIDER=openai-compatible`);
   }
   expect(() => loadConfig({ GENERATION_PROVIDER: 'ghostwriter' })).toThrow('GENERATION_PROVIDER');
+});
+
+it('thoughts that leave no room for a text stop the start', () => {
+  const start = (reasoning: string) =>
+    loadConfig({ AI_REASONING_TOKENS: reasoning, AI_MAX_OUTPUT_TOKENS: '4000' });
+  expect(start('3999').AI_REASONING_TOKENS).toBe(3_999);
+  expect(() => start('4000')).toThrow('AI_REASONING_TOKENS: expected fewer than AI_MAX_OUTPUT_TOKENS');
 });

@@ -36,6 +36,57 @@ export function breakOff(response: ServerResponse): void {
   setTimeout(() => response.destroy(), 20);
 }
 
+/** Sends the head of an event stream. */
+export const beginStream = (response: ServerResponse): void => {
+  response.writeHead(200, { 'content-type': 'text/event-stream' });
+};
+
+/** Sends what a chunk of a streamed chat completion has, as one event. */
+export const sendChunk = (response: ServerResponse, chunk: Record<string, unknown>): void => {
+  const event = {
+    id: 'chatcmpl-1',
+    object: 'chat.completion.chunk',
+    created: 1_700_000_000,
+    model: 'stand-in',
+  };
+  response.write(`data: ${JSON.stringify({ ...event, choices: [], ...chunk })}\n\n`);
+};
+
+/** Sends tokens, of the text or of another field. */
+export const sendTokens = (response: ServerResponse, delta: Record<string, string>): void =>
+  sendChunk(response, { choices: [{ index: 0, delta }] });
+
+/** Ends an event stream in order, with the usage. */
+export function endStream(
+  response: ServerResponse,
+  { finishReason = 'stop', usage = {} as object | null } = {},
+): void {
+  sendChunk(response, { choices: [{ index: 0, delta: {}, finish_reason: finishReason }] });
+  if (usage !== null) sendChunk(response, { usage });
+  response.end('data: [DONE]\n\n');
+}
+
+interface Completion {
+  readonly choices: readonly {
+    readonly message: { readonly content: string | null; readonly refusal?: string };
+    readonly finish_reason: string;
+  }[];
+  readonly usage: object;
+}
+
+const isCompletion = (body: unknown): body is Completion =>
+  (body as { object?: unknown } | null)?.object === 'chat.completion';
+
+/** The same chat completion as a server streams it: the role, the text in pieces, the end, the usage. */
+function streamCompletion(response: ServerResponse, { choices: [choice], usage }: Completion): void {
+  beginStream(response);
+  sendTokens(response, { role: 'assistant', content: '' });
+  const { content, refusal } = choice?.message ?? {};
+  for (const piece of content?.match(/[\s\S]{1,200}/g) ?? []) sendTokens(response, { content: piece });
+  if (refusal !== undefined) sendTokens(response, { refusal });
+  endStream(response, { finishReason: choice?.finish_reason, usage });
+}
+
 /** A real HTTP server on loopback in the place of an engine or a model. */
 export async function startEngineServer(answer: EngineServer['answer']): Promise<EngineServer> {
   const requests: EngineRequest[] = [];
@@ -50,6 +101,7 @@ export async function startEngineServer(answer: EngineServer['answer']): Promise
     const result = await engine.answer(request);
     if (typeof result === 'function') return result(response);
     const { status = 200, headers: own = {}, body } = result;
+    if (isCompletion(body) && request.body.includes('"stream":true')) return streamCompletion(response, body);
     response.writeHead(status, { 'content-type': 'application/json', ...own });
     response.end(typeof body === 'string' ? body : JSON.stringify(body));
   });

@@ -285,12 +285,30 @@ export interface JobTables {
     asked: Default<boolean>;
     /** Calls with a response: an attempt continues from those before it. */
     calls: Default<number>;
+    /** Calls that began and have no response, those of lost workers included. */
+    unanswered: Default<number>;
     /** As planned until it is written. */
     words: number;
     /** The defects that a writer had to correct. */
     repairs: Default<string[]>;
     /** Null until it is written; empty once the job was pruned. */
     content: NullableJson<Record<string, unknown>>;
+  };
+  /** Calls of writers, each from before it is made; they outlive their articles. */
+  generation_calls: {
+    id: Default<string>;
+    workspace_id: WorkspaceId;
+    job_id: JobId;
+    part: number;
+    model: string;
+    /** Null while it is under way, and of a lost worker's call. */
+    outcome: Nullable<'answered' | 'unanswered' | 'rejected'>;
+    input_tokens: Nullable<number>;
+    cached_tokens: Nullable<number>;
+    output_tokens: Nullable<number>;
+    reasoning_tokens: Nullable<number>;
+    created_at: CreatedAt;
+    ended_at: NullableTimestamp;
   };
   unpaid_work: {
     job_id: JobId;

@@ -1,6 +1,7 @@
 /** Creates the writers of a deployment. */
 import type { Logger } from 'pino';
 import { type Config, ConfigurationError } from '../../config.ts';
+import { CALL_MS } from '../call-limits.ts';
 import { createOpenAiCompatibleWriter } from './openai-compatible.ts';
 import { createPseudoWriter } from './pseudo.ts';
 import type { ArticleWriter, ArticleWriters } from './writer.ts';
@@ -15,17 +16,31 @@ type WriterConfig = Pick<Config, 'GENERATION_PROVIDER'> &
       | 'AI_MODEL_PREMIUM'
       | 'AI_MODEL_STANDARD'
       | 'AI_API_KEY'
-      | 'PROVIDER_TIMEOUT_SECONDS'
+      | 'AI_FIRST_TOKEN_SECONDS'
+      | 'AI_REASONING_TOKENS'
+      | 'AI_MAX_OUTPUT_TOKENS'
     >
   >;
 
+/** Silence in the middle of a response. */
+const SILENCE_MS = 30_000;
+
 /**
- * The configured writers. Logs when one model writes both qualities, since premium costs twice as much.
+ * The configured writers. Logs when one model writes both qualities, since premium costs twice as much, and when none writes
+ * although there is one.
  * @throws {ConfigurationError} naming a missing variable; `loadConfig` refuses it earlier
  */
-export function createArticleWriters(config: WriterConfig, logger: Pick<Logger, 'info'>): ArticleWriters {
+export function createArticleWriters(
+  config: WriterConfig,
+  logger: Pick<Logger, 'info' | 'warn'>,
+): ArticleWriters {
   if (config.GENERATION_PROVIDER === 'pseudo') {
     const pseudo = createPseudoWriter();
+    if (config.AI_MODEL !== undefined) {
+      logger.warn(
+        'articles are written by pseudo although AI_MODEL is set: GENERATION_PROVIDER chooses who writes',
+      );
+    }
     return { premium: pseudo, standard: pseudo };
   }
   const { AI_BASE_URL: baseUrl, AI_MODEL: model, AI_API_KEY: apiKey } = config;
@@ -36,8 +51,16 @@ export function createArticleWriters(config: WriterConfig, logger: Pick<Logger, 
   if (premium === standard) {
     logger.info({ model: premium }, 'articles of both qualities are written by one model');
   }
-  const timeoutMs = (config.PROVIDER_TIMEOUT_SECONDS ?? 120) * 1_000;
+  const limits = {
+    firstTokenMs: (config.AI_FIRST_TOKEN_SECONDS ?? 180) * 1_000,
+    silenceMs: SILENCE_MS,
+    totalMs: CALL_MS,
+  };
+  const tokens = {
+    reasoningTokens: config.AI_REASONING_TOKENS ?? 4_096,
+    maxOutputTokens: config.AI_MAX_OUTPUT_TOKENS ?? 16_384,
+  };
   const writer = (name: string): ArticleWriter =>
-    createOpenAiCompatibleWriter({ baseUrl, model: name, apiKey, timeoutMs });
+    createOpenAiCompatibleWriter({ baseUrl, model: name, apiKey, limits, tokens });
   return { premium: writer(premium), standard: writer(standard) };
 }

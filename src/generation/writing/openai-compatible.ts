@@ -1,7 +1,9 @@
 import { conversation, type RejectedResponse } from '../../providers/ask.ts';
-import { type ChatModelOptions, type ChatResponse, createChatModel } from '../../providers/chat-model.ts';
+import type { ChatResponse, ModelAddress } from '../../providers/chat-model.ts';
+import { createStreamedModel, type StreamLimits } from '../../providers/streamed-model.ts';
 import { strictSchema } from '../../providers/strict-schema.ts';
 import { faqOutput, outlineOutput, sectionOutput } from './model-output.ts';
+import { outputLimit, STRUCTURED_TOKENS, type TokenLimits, textTokens } from './output-tokens.ts';
 import {
   faqData,
   faqInstructions,
@@ -10,7 +12,7 @@ import {
   sectionData,
   sectionInstructions,
 } from './prompts.ts';
-import type { ArticleWriter } from './writer.ts';
+import type { ArticleWriter, WritingBrief } from './writer.ts';
 
 const schemas = {
   outline: strictSchema(outlineOutput),
@@ -18,20 +20,63 @@ const schemas = {
   faq: strictSchema(faqOutput),
 } as const;
 
+export interface WriterOptions extends ModelAddress {
+  readonly limits: StreamLimits;
+  readonly tokens: TokenLimits;
+}
+
+interface Asked {
+  readonly instructions: string;
+  readonly data: Readonly<Record<string, unknown>>;
+  /** Tokens of the response. */
+  readonly tokens: number;
+}
+
 /** A writer for models behind an OpenAI-compatible API, with strict JSON schemas. */
-export function createOpenAiCompatibleWriter(options: ChatModelOptions): ArticleWriter {
-  const model = createChatModel(options);
+export function createOpenAiCompatibleWriter({ tokens: bounds, ...options }: WriterOptions): ArticleWriter {
+  const model = createStreamedModel(options);
   const ask = (
     what: keyof typeof schemas,
-    instructions: string,
-    data: Readonly<Record<string, unknown>>,
+    { instructions, data, tokens }: Asked,
     { signal, rejected }: { readonly signal: AbortSignal; readonly rejected?: RejectedResponse | undefined },
   ): Promise<ChatResponse> =>
-    model.complete({ instructions, messages: conversation(data, rejected), schema: schemas[what], signal });
+    model.complete({
+      instructions,
+      messages: conversation(data, rejected),
+      schema: schemas[what],
+      maxTokens: outputLimit(tokens, bounds),
+      signal,
+    });
+  const ofText = ({ words, brief }: { words: number; brief: WritingBrief }): number =>
+    textTokens(words, brief.config.language);
   return {
     name: 'openai-compatible',
-    outline: (question) => ask('outline', outlineInstructions(question), outlineData(question), question),
-    section: (question) => ask('section', sectionInstructions(question), sectionData(question), question),
-    faq: (question) => ask('faq', faqInstructions(question), faqData(question), question),
+    model: options.model,
+    outline: (question) =>
+      ask(
+        'outline',
+        {
+          instructions: outlineInstructions(question),
+          data: outlineData(question),
+          tokens: STRUCTURED_TOKENS.outline,
+        },
+        question,
+      ),
+    section: (question) =>
+      ask(
+        'section',
+        {
+          instructions: sectionInstructions(question),
+          data: sectionData(question),
+          tokens: ofText(question),
+        },
+        question,
+      ),
+    faq: (question) =>
+      ask(
+        'faq',
+        { instructions: faqInstructions(question), data: faqData(question), tokens: ofText(question) },
+        question,
+      ),
   };
 }

@@ -46,6 +46,7 @@ const NUMBERS = ['one', 'two', 'three', 'four', 'five', 'six', 'seven', 'eight',
  */
 export const createPseudoWriter = (): ArticleWriter => ({
   name: 'pseudo',
+  model: 'pseudo',
   outline: async (question) => respond(question.signal, () => planOf(question)),
   section: async (question) => respond(question.signal, () => ({ blocks: sectionOf(question) })),
   faq: async (question) => respond(question.signal, () => faqOf(question)),

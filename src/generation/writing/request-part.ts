@@ -1,9 +1,8 @@
 import { type AskOptions, askUntilUsable } from '../../providers/ask.ts';
 import { ProviderError } from '../../providers/types.ts';
+import { MAX_ANSWERED } from '../call-limits.ts';
 import type { Defect, DefectCode } from './writer.ts';
 
-/** Calls for one outline, section or FAQ. */
-const MAX_CALLS = 3;
 /** Characters of a rejected response that a repair request contains. */
 const MAX_SHOWN = 20_000;
 
@@ -36,11 +35,11 @@ interface WritingRequest<Value>
  * @throws {ProviderError} of the writer, or `unusable` with the last defects; the signal's reason when aborted
  */
 export async function requestPart<Value>({
-  calls = MAX_CALLS,
+  calls = MAX_ANSWERED,
   what,
   ...request
 }: WritingRequest<Value>): Promise<{ value: Value; calls: number }> {
-  const bounds = { calls: Math.min(calls, MAX_CALLS), shown: MAX_SHOWN };
+  const bounds = { calls: Math.min(calls, MAX_ANSWERED), shown: MAX_SHOWN };
   const { value, defects, ...rest } = await askUntilUsable<Value, Defect>({ ...request, ...bounds });
   if (value !== null) return { value, ...rest };
   const reasons = [...new Set(defects.map(({ code }) => REASONS[code]))].join('; ');

@@ -84,6 +84,8 @@ export interface FaqQuestion extends Question {
 /** A model that writes articles. Its output is unchecked; the shapes are in `model-output.ts`. */
 export interface ArticleWriter {
   readonly name: string;
+  /** What its calls are listed under. */
+  readonly model: string;
   /** @throws {ProviderError} `refused` when the model declines, another kind without a response; or the signal's reason */
   outline(question: OutlineQuestion): Promise<ChatResponse>;
   section(question: SectionQuestion): Promise<ChatResponse>;

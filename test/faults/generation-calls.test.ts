@@ -1,0 +1,83 @@
+import { expect, it } from 'vitest';
+import { isFinal } from '../../src/jobs/queries.ts';
+import { chatRequest, completion } from '../support/chat-completions.ts';
+import { beginStream, breakOff, type EngineResponse, sendTokens, silence } from '../support/engine-server.ts';
+import { generating } from '../support/generating.ts';
+import { startCarelessModel } from '../support/model/careless-model.ts';
+import { type ServiceProcess, startProcess } from '../support/processes.ts';
+import { useTestService } from '../support/service.ts';
+import { eventually } from '../support/wait.ts';
+
+const service = useTestService();
+const calls = generating(service);
+
+/** A model that does this when it is asked for sections, one answer after the other, and then what an honest one does. */
+async function startModel(...answers: readonly EngineResponse[]) {
+  const model = await startCarelessModel();
+  const { answer } = model;
+  let sections = 0;
+  model.answer = (request) => {
+    if (!('blocks' in chatRequest(request).response_format.json_schema.schema.properties)) {
+      return answer(request);
+    }
+    sections += 1;
+    return answers[sections - 1] ?? answer(request);
+  };
+  const env = {
+    ...service.env,
+    GENERATION_PROVIDER: 'openai-compatible',
+    AI_BASE_URL: model.url,
+    AI_MODEL: 'stand-in',
+  };
+  return { sections: () => sections, close: model.close, start: () => startProcess('worker.ts', env) };
+}
+
+const stopsInItsText: EngineResponse = (response) => {
+  beginStream(response);
+  sendTokens(response, { content: '{"blocks":[' });
+};
+const UNUSABLE = completion('{"blocks":[]}');
+
+// contract.md G78
+it('a part costs three answered and six unanswered calls, counted at the model, over attempts and killed workers', {
+  timeout: 240_000,
+}, async () => {
+  const workspace = await service.workspace(10);
+  const breaks = Array.from({ length: 4 }, () => breakOff);
+  const model = await startModel(UNUSABLE, stopsInItsText, UNUSABLE, silence, ...breaks);
+  let worker: ServiceProcess = await model.start();
+  const { article, job } = await calls.generate(workspace);
+  // Killed while the model is in the middle of its text, and while it thinks.
+  for (const asked of [2, 4]) {
+    await eventually(
+      async () => model.sections(),
+      (count) => count === asked,
+      60_000,
+    );
+    worker.kill('SIGKILL');
+    await worker.ended;
+    worker = await model.start();
+  }
+  const ended = await eventually(() => calls.readJob(workspace, job.id), isFinal, 120_000);
+  expect(ended).toMatchObject({
+    status: 'FAILED',
+    consumedCredits: 0,
+    errorMessage: expect.stringContaining('no whole response to 6 calls'),
+  });
+  expect(model.sections()).toBe(8);
+  const { report } = (await service.call(workspace.key, 'GET', `/api/jobs/${job.id}/report`)).body;
+  const outcomes = report.calls.flatMap((call: { part: number; outcome: string | null }) =>
+    call.part === 1 ? [call.outcome] : [],
+  );
+  expect(outcomes).toEqual([
+    'answered',
+    null,
+    'answered',
+    null,
+    ...Array.from({ length: 4 }, () => 'unanswered'),
+  ]);
+  expect(await calls.readArticle(workspace, article.id)).toMatchObject({ status: 'DRAFT' });
+  worker.kill('SIGTERM');
+  await worker.ended;
+  await model.close();
+});
