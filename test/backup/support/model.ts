@@ -1,4 +1,4 @@
-import { askedTexts, chatRequest, pseudoCompletion } from '../../support/chat-completions.ts';
+import { askedTexts, chatRequest, completion, pseudoCompletion } from '../../support/chat-completions.ts';
 import { type EngineServer, silence, startEngineServer } from '../../support/engine-server.ts';
 
 /** A stand-in for a language model, which translates, and hangs when told to. */
@@ -17,15 +17,14 @@ export async function startModel(): Promise<Model> {
   let suggestions = 0;
   const asked: string[] = [];
   const server: EngineServer = await startEngineServer((request) => {
-    const [instructions] = chatRequest(request).messages;
-    if (instructions?.content.startsWith('An article is about to be translated') === true) {
-      return pseudoCompletion(request);
-    }
-    if (instructions?.content.startsWith('You translate the texts of an article') !== true) {
+    const { properties } = chatRequest(request).response_format.json_schema.schema;
+    if (Object.hasOwn(properties, 'terms')) return completion(JSON.stringify({ address: 'tú', terms: [] }));
+    const texts = Object.values(askedTexts(request));
+    if (texts.length === 0) {
       suggestions += 1;
       return silence;
     }
-    asked.push(...Object.values(askedTexts(request)));
+    asked.push(...texts);
     if (model.translations <= 0) return silence;
     model.translations -= 1;
     return pseudoCompletion(request);
