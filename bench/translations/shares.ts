@@ -25,8 +25,8 @@ const DELAY_MS = setting('BENCH_DELAY_MS', 2_000);
 const WORDS = { ofOne: 4_000, ofMany: 1_600 };
 /** Concurrent requests for jobs. */
 const CALLERS = 8;
-/** Runs of a workspace that are under way, but for those that have just ended. */
-const UNDER_WAY = 6;
+/** Runs of each workspace that are under way when the measurement begins. */
+const UNDER_WAY = 1;
 const PROMISED = { beside: 3, limited: 1.5 };
 
 /** What the engine answers with 429 while it limits one workspace: its texts. */
