@@ -34,3 +34,9 @@ export function describeLanguage(tag: string): string {
   const plain = plainTag(tag);
   return `${nameOf(plain)} (${plain})`;
 }
+
+/** True for tags of one language in one script: `en` and `en-GB`; false for `zh-Hans` and `zh-Hant`. */
+export function sharesWriting(one: string, other: string): boolean {
+  const [a, b] = [new Intl.Locale(one).maximize(), new Intl.Locale(other).maximize()];
+  return a.language === b.language && a.script === b.script;
+}

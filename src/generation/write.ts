@@ -1,12 +1,14 @@
 import type { Database } from '../db/database.ts';
 import { voiceFor } from '../guidance/brand-voices/queries.ts';
 import { templateFor } from '../guidance/content-templates/queries.ts';
-import type { ArticleId, JobId, ProjectId, WorkspaceId } from '../ids.ts';
+import type { JobId } from '../ids.ts';
 import { ProviderError } from '../providers/types.ts';
 import { MAX_UNANSWERED } from './call-limits.ts';
 import type { EndedCall } from './calls.ts';
 import { bodyWords, FAQ_WORDS, type GenerationConfig } from './config.ts';
 import { countCalls } from './count-calls.ts';
+import { assignArticles } from './linkable/assign.ts';
+import { findNearest } from './linkable/nearest.ts';
 import type { Outline } from './outline.ts';
 import { OUTLINE_PART, type Part, planParts, readParts, storePart } from './parts.ts';
 import type { GenerationPrice } from './price.ts';
@@ -15,18 +17,10 @@ import { scaleLengths } from './target-lengths.ts';
 import { planOutline } from './writing/plan-outline.ts';
 import { writeFaq } from './writing/write-faq.ts';
 import { writeSection } from './writing/write-section.ts';
-import type {
-  ArticleWriter,
-  ArticleWriters,
-  LinkableArticle,
-  WritingBrief,
-  WrittenPart,
-} from './writing/writer.ts';
+import type { ArticleWriter, ArticleWriters, WritingBrief, WrittenPart } from './writing/writer.ts';
 
 /** Words that an outline counts as unpaid work. */
 const OUTLINE_WORDS = 300;
-/** Articles that a text may link to: the latest published ones. */
-const MAX_LINKABLE = 50;
 
 export interface WritingDependencies {
   readonly db: Database;
@@ -75,17 +69,20 @@ export async function validateGeneration(
   const { config, price, purpose, ...job } = await db
     .selectFrom('generations')
     .innerJoin('jobs', 'jobs.id', 'generations.job_id')
+    .innerJoin('articles', 'articles.id', 'jobs.article_id')
     .select(['jobs.workspace_id', 'jobs.project_id', 'jobs.article_id', 'jobs.purpose', 'config', 'price'])
+    .select('articles.title')
     .where('job_id', '=', jobId)
     .executeTakeFirstOrThrow();
-  const { brandVoiceId, contentTemplateId, writingQuality, language } = config as GenerationConfig;
-  const workspaceId = job.workspace_id;
-  const voice = await voiceFor(db, { workspaceId, projectId: job.project_id, brandVoiceId });
+  const settings = config as GenerationConfig;
+  const { brandVoiceId, contentTemplateId, writingQuality } = settings;
+  const { workspace_id: workspaceId, project_id: projectId, article_id: articleId, title } = job;
+  const voice = await voiceFor(db, { workspaceId, projectId, brandVoiceId });
   const template = await templateFor(db, { workspaceId, contentTemplateId });
-  const linkable = JSON.stringify(await findLinkable(db, { ...job, language }));
+  const linkable = await findNearest(db, { workspaceId, projectId, articleId, title, config: settings });
   await db
     .updateTable('generations')
-    .set({ voice, template, linkable, writer: writers[writingQuality].name })
+    .set({ voice, template, linkable: JSON.stringify(linkable), writer: writers[writingQuality].name })
     .where('job_id', '=', jobId)
     .execute();
   await planParts(db, jobId, OUTLINE_PART, [OUTLINE_WORDS]);
@@ -101,14 +98,19 @@ export const makeOutline = (dependencies: WritingDependencies, task: WritingTask
     words: OUTLINE_WORDS,
   }));
 
-/** Adds a planned row for each section, and one for the FAQ. @returns number of rows */
+/** Adds a planned row for each section, and one for the FAQ, and gives each linkable article to a section. @returns number of rows */
 export async function planSections(db: Database, jobId: JobId): Promise<number> {
-  const { brief, outline } = await readWork(db, jobId);
+  const { brief, outline, linkable } = await readWork(db, jobId);
   if (outline === null) throw new Error(`job ${jobId} has no outline`);
   const { config } = brief;
   const words = scaleLengths(outline.sections, bodyWords(config));
   if (config.faq) words.push(FAQ_WORDS);
   await planParts(db, jobId, OUTLINE_PART + 1, words);
+  await db
+    .updateTable('generations')
+    .set({ linkable: JSON.stringify(assignArticles(outline, linkable)) })
+    .where('job_id', '=', jobId)
+    .execute();
   return words.length;
 }
 
@@ -125,10 +127,12 @@ export async function makeSection(
     const index = part - first;
     const finished = work.parts.slice(first, part).map(({ content }) => content as WrittenPart);
     const request = { brief, outline, finished, answered, signal };
+    const section = outline.sections[index];
+    const articles = work.linkable.filter((article) => article.section === section?.id);
     const written =
-      index < outline.sections.length
-        ? await writeSection(writer, { ...request, index, articles: work.linkable })
-        : await writeFaq(writer, request);
+      section === undefined
+        ? await writeFaq(writer, request)
+        : await writeSection(writer, { ...request, index, articles });
     return { content: written, words: written.words };
   });
   await showWritten(dependencies.db, jobId);
@@ -171,20 +175,3 @@ export async function failureOf(db: Database, jobId: JobId): Promise<string | nu
     .executeTakeFirst();
   return generation?.failure ?? null;
 }
-
-/** The project's articles that a text in this language may link to, latest publication first. */
-const findLinkable = (
-  db: Database,
-  job: { workspace_id: WorkspaceId; project_id: ProjectId; article_id: ArticleId; language: string },
-): Promise<LinkableArticle[]> =>
-  db
-    .selectFrom('articles')
-    .select(['id', 'title'])
-    .where('workspace_id', '=', job.workspace_id)
-    .where('project_id', '=', job.project_id)
-    .where('primary_language', '=', job.language)
-    .where('status', '=', 'PUBLISHED')
-    .where('id', '!=', job.article_id)
-    .orderBy('published_at', 'desc')
-    .limit(MAX_LINKABLE)
-    .execute();

@@ -7,7 +7,7 @@ import type {
   Suggestions,
 } from '../db/suggestions.ts';
 import { canonicalLanguage, codePoints } from '../fields.ts';
-import { describeLanguage } from '../language-names.ts';
+import { describeLanguage, sharesWriting } from '../language-names.ts';
 import { nameKey } from '../name-key.ts';
 import { type Checked, type Defect, parseResponse } from '../providers/ask.ts';
 import type { ChatResponse } from '../providers/chat-model.ts';
@@ -242,9 +242,6 @@ function targetOf(tag: string, targets: readonly string[]): string | null {
 /** True for `en` and `en-GB`, or `de` and `de-1996`; false for `en-US` and `en-GB`, or `zh` and `zh-Hant` (scripts). */
 function areAlike(one: string, other: string): boolean {
   const [first, second] = [new Intl.Locale(one), new Intl.Locale(other)];
-  const [a, b] = [first.maximize(), second.maximize()];
   const hasRegions = first.region !== undefined && second.region !== undefined;
-  return (
-    a.language === b.language && a.script === b.script && (!hasRegions || first.region === second.region)
-  );
+  return sharesWriting(one, other) && (!hasRegions || first.region === second.region);
 }

@@ -39,6 +39,13 @@ export type JobPurpose = 'translate' | 'refresh' | 'generate' | 'outline';
 /** How a run ended whose work counts as unpaid. */
 export type UnpaidReason = 'cancelled' | 'failed';
 
+/** An article that a text may link to, with the outline section that is told of it once that is known. */
+interface Linkable {
+  readonly id: string;
+  readonly title: string;
+  readonly section?: string;
+}
+
 /** Paid work: jobs, generations and suggestions. */
 export interface JobTables {
   jobs: {
@@ -76,7 +83,7 @@ export interface JobTables {
     document: NullableJson<DocumentJson>;
     words: Nullable<number>;
     /** Articles that it may link to; null until validated. */
-    linkable: NullableJson<readonly { readonly id: string; readonly title: string }[]>;
+    linkable: NullableJson<readonly Linkable[]>;
     /** Whether research has delivered. */
     researched: Default<boolean>;
     /** Why no text could be used, for people: it quotes headings, which no history may hold. */

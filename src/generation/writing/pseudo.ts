@@ -82,8 +82,8 @@ function sectionOf({ brief, section, words, context, articles }: SectionQuestion
     topic: plainWords(brief.config.topic, 'this topic'),
     keyword: plainWords(section.keywords[0] ?? brief.config.primaryKeyword ?? '', heading),
   });
-  const linked = plainWords(articles[number - 1] ?? '', '');
-  const links = linked === '' ? [] : [{ text: linked, article: number }];
+  const linked = plainWords(articles[0] ?? '', '');
+  const links = linked === '' ? [] : [{ text: linked, article: 1 }];
   const items = words >= LIST_FROM && number % 2 === 0 ? itemsOf(number) : [];
   const below = words >= HEADING_FROM ? [`More about ${heading}`] : [];
   const left = words - countTextWords([...items, ...below].join('\n'));

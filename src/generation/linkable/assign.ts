@@ -1,0 +1,49 @@
+import type { Outline, OutlineSection } from '../outline.ts';
+import type { LinkableArticle } from '../writing/writer.ts';
+
+/** A linkable article and the section that is told of it. */
+export interface AssignedArticle extends LinkableArticle {
+  /** The id of an outline section. */
+  readonly section: string;
+}
+
+const WORDS = new Intl.Segmenter('en', { granularity: 'word' });
+
+const wordsOf = (text: string): Set<string> =>
+  new Set([...WORDS.segment(text)].flatMap((part) => (part.isWordLike ? part.segment.toLowerCase() : [])));
+
+/** What a word of a section counts by where it stands. */
+const weightsOf = ({ heading, keywords, purpose }: OutlineSection): Map<string, number> => {
+  const weights = new Map<string, number>();
+  for (const [text, weight] of [
+    [purpose, 1],
+    [keywords.join('\n'), 2],
+    [heading, 3],
+  ] as const) {
+    for (const word of wordsOf(text)) weights.set(word, weight);
+  }
+  return weights;
+};
+
+/**
+ * Gives each article to the section that shares most words with its title; words of few sections count for more
+ * (contract.md G88). One that shares none goes to the section with the fewest. The same outline and articles give the same.
+ */
+export function assignArticles(
+  { sections }: Pick<Outline, 'sections'>,
+  articles: readonly LinkableArticle[],
+): AssignedArticle[] {
+  const targets = sections.map((section) => ({ id: section.id, weights: weightsOf(section), given: 0 }));
+  const sectionsWith = (word: string) => targets.filter(({ weights }) => weights.has(word)).length;
+  return articles.flatMap((article) => {
+    const words = [...wordsOf(article.title)].map((word) => ({ word, sections: sectionsWith(word) }));
+    const fitOf = (weights: ReadonlyMap<string, number>): number =>
+      words.reduce((fit, { word, sections }) => fit + (weights.get(word) ?? 0) / Math.max(1, sections), 0);
+    const [best] = targets
+      .map((target) => ({ target, fit: fitOf(target.weights) }))
+      .toSorted((one, other) => other.fit - one.fit || one.target.given - other.target.given);
+    if (best === undefined) return [];
+    best.target.given += 1;
+    return { ...article, section: best.target.id };
+  });
+}
