@@ -1,25 +1,19 @@
 /** Writers behind a real server on loopback, and whole articles written by them. */
-import type { DocumentJson } from '../../src/document/format/schema.ts';
 import { type GenerationConfig, generationConfigSchema } from '../../src/generation/config.ts';
 import type { Outline } from '../../src/generation/outline.ts';
-import { assembleBody } from '../../src/generation/writing/assemble.ts';
+import type { WritingBrief } from '../../src/generation/writing/brief.ts';
 import { createArticleWriters } from '../../src/generation/writing/index.ts';
-import { planOutline } from '../../src/generation/writing/plan-outline.ts';
-import { writeFaq } from '../../src/generation/writing/write-faq.ts';
-import { writeSection } from '../../src/generation/writing/write-section.ts';
-import type {
-  ArticleWriter,
-  LinkableArticle,
-  WritingBrief,
-  WrittenPart,
-} from '../../src/generation/writing/writer.ts';
+import type { ArticleWriter } from '../../src/generation/writing/writer.ts';
 import { type ChatRequest, chatRequest, completion } from '../support/chat-completions.ts';
 import { type EngineResponse, startEngineServer } from '../support/engine-server.ts';
+
+export { writeArticle } from '../../eval/write-article.ts';
 
 export const never = new AbortController().signal;
 
 export const briefOf = (config: Partial<GenerationConfig> = {}): WritingBrief => ({
   config: generationConfigSchema.parse({ topic: 'Roses', ...config }),
+  date: '2026-03-02',
   voice: null,
   template: null,
 });
@@ -76,24 +70,3 @@ export const paragraph = (text: string, links: { text: string; article: number }
   text,
   links,
 });
-
-/** An article as a run writes it, step by step. */
-export async function writeArticle(
-  writer: ArticleWriter,
-  brief: WritingBrief,
-  articles: readonly LinkableArticle[] = [],
-  given?: Outline,
-): Promise<{ outline: Outline; parts: WrittenPart[]; faq: WrittenPart | null; document: DocumentJson }> {
-  const outline = given ?? (await planOutline(writer, { brief, signal: never }));
-  const parts: WrittenPart[] = [];
-  for (const index of outline.sections.keys()) {
-    const request = { brief, outline, index, finished: [...parts], articles, signal: never };
-    parts.push(await writeSection(writer, request));
-  }
-  const { language } = brief.config;
-  const faq = brief.config.faq
-    ? await writeFaq(writer, { brief, outline, finished: parts, signal: never })
-    : null;
-  const document = assembleBody(outline, parts, faq === null ? null : { language, part: faq });
-  return { outline, parts, faq, document };
-}

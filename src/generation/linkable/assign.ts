@@ -1,5 +1,5 @@
 import type { Outline, OutlineSection } from '../outline.ts';
-import type { LinkableArticle } from '../writing/writer.ts';
+import type { LinkableArticle } from '../writing/brief.ts';
 
 /** A linkable article and the section that is told of it. */
 export interface AssignedArticle extends LinkableArticle {

@@ -3,7 +3,7 @@ import type { Queryable } from '../../db/database.ts';
 import type { ArticleId, ProjectId, WorkspaceId } from '../../ids.ts';
 import { sharesWriting } from '../../language-names.ts';
 import type { GenerationConfig } from '../config.ts';
-import type { LinkableArticle } from '../writing/writer.ts';
+import type { LinkableArticle } from '../writing/brief.ts';
 
 /** Articles that a text may link to. */
 export const MAX_LINKABLE = 20;
