@@ -5,10 +5,13 @@ import type { Outline } from '../../src/generation/outline.ts';
 import { assembleBody } from '../../src/generation/writing/assemble.ts';
 import type { LinkableArticle, WritingBrief, WrittenPart } from '../../src/generation/writing/brief.ts';
 import { createArticleWriters } from '../../src/generation/writing/index.ts';
+import { makePlan } from '../../src/generation/writing/make-plan.ts';
+import type { Plan } from '../../src/generation/writing/plan.ts';
 import { planOutline } from '../../src/generation/writing/plan-outline.ts';
 import { writeFaq } from '../../src/generation/writing/write-faq.ts';
 import { writeSection } from '../../src/generation/writing/write-section.ts';
 import type { ArticleWriter } from '../../src/generation/writing/writer.ts';
+import { ProviderError } from '../../src/providers/types.ts';
 import { type ChatRequest, chatRequest, completion } from '../support/chat-completions.ts';
 import { type EngineResponse, startEngineServer } from '../support/engine-server.ts';
 
@@ -16,6 +19,8 @@ export const never = new AbortController().signal;
 
 export const briefOf = (config: Partial<GenerationConfig> = {}): WritingBrief => ({
   config: generationConfigSchema.parse({ topic: 'Roses', ...config }),
+  title: null,
+  keywords: [],
   date: '2026-03-02',
   voice: null,
   template: null,
@@ -80,17 +85,27 @@ export async function writeArticle(
   brief: WritingBrief,
   articles: readonly LinkableArticle[] = [],
   given?: Outline,
-): Promise<{ outline: Outline; parts: WrittenPart[]; faq: WrittenPart | null; document: DocumentJson }> {
+): Promise<{
+  outline: Outline;
+  plan: Plan | null;
+  parts: WrittenPart[];
+  faq: WrittenPart | null;
+  document: DocumentJson;
+}> {
   const outline = given ?? (await planOutline(writer, { brief, signal: never }));
+  const plan = await makePlan(writer, { brief, outline, signal: never }).catch((error: unknown) => {
+    if (error instanceof ProviderError && error.kind === 'unusable') return null;
+    throw error;
+  });
   const parts: WrittenPart[] = [];
   for (const index of outline.sections.keys()) {
-    const request = { brief, outline, index, finished: [...parts], articles, signal: never };
+    const request = { brief, outline, plan, index, finished: [...parts], articles, signal: never };
     parts.push(await writeSection(writer, request));
   }
   const { language } = brief.config;
   const faq = brief.config.faq
-    ? await writeFaq(writer, { brief, outline, finished: parts, signal: never })
+    ? await writeFaq(writer, { brief, outline, plan, finished: parts, signal: never })
     : null;
   const document = assembleBody(outline, parts, faq === null ? null : { language, part: faq });
-  return { outline, parts, faq, document };
+  return { outline, plan, parts, faq, document };
 }
