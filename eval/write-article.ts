@@ -1,15 +1,19 @@
 import type { DocumentJson } from '../src/document/format/schema.ts';
-import { assignArticles } from '../src/generation/linkable/assign.ts';
+import { articlesFor } from '../src/generation/linkable/assign.ts';
 import type { Outline } from '../src/generation/outline.ts';
 import { assembleBody } from '../src/generation/writing/assemble.ts';
 import type { LinkableArticle, WritingBrief, WrittenPart } from '../src/generation/writing/brief.ts';
+import { makePlan } from '../src/generation/writing/make-plan.ts';
+import type { Plan } from '../src/generation/writing/plan.ts';
 import { planOutline } from '../src/generation/writing/plan-outline.ts';
 import { writeFaq } from '../src/generation/writing/write-faq.ts';
 import { writeSection } from '../src/generation/writing/write-section.ts';
 import type { ArticleWriter } from '../src/generation/writing/writer.ts';
+import { ProviderError } from '../src/providers/types.ts';
 
 export interface WrittenArticle {
   readonly outline: Outline;
+  readonly plan: Plan | null;
   readonly parts: readonly WrittenPart[];
   readonly faq: WrittenPart | null;
   readonly document: DocumentJson;
@@ -27,15 +31,21 @@ export async function writeArticle(
   signal: AbortSignal = new AbortController().signal,
 ): Promise<WrittenArticle> {
   const outline = given ?? (await planOutline(writer, { brief, signal }));
-  const assigned = assignArticles(outline, articles);
+  const plan = await makePlan(writer, { brief, outline, signal }).catch((error: unknown) => {
+    if (error instanceof ProviderError && error.kind === 'unusable') return null;
+    throw error;
+  });
   const parts: WrittenPart[] = [];
-  for (const [index, { id }] of outline.sections.entries()) {
-    const told = assigned.filter(({ section }) => section === id);
-    const request = { brief, outline, index, finished: [...parts], articles: told, signal };
+  for (const index of outline.sections.keys()) {
+    const finished = [...parts];
+    const told = articlesFor(outline, { index, finished }, articles);
+    const request = { brief, outline, plan, index, finished, articles: told, signal };
     parts.push(await writeSection(writer, request));
   }
-  const { language, faq: wantsFaq } = brief.config;
-  const faq = wantsFaq ? await writeFaq(writer, { brief, outline, finished: parts, signal }) : null;
+  const { language } = brief.config;
+  const faq = brief.config.faq
+    ? await writeFaq(writer, { brief, outline, plan, finished: parts, signal })
+    : null;
   const document = assembleBody(outline, parts, faq === null ? null : { language, part: faq });
-  return { outline, parts, faq, document };
+  return { outline, plan, parts, faq, document };
 }

@@ -3,35 +3,42 @@ import type { GenerationActivities } from '../activities/generation.ts';
 import type { JobActivities } from '../activities/jobs.ts';
 import { PART_MS } from '../src/generation/call-limits.ts';
 import type { GenerationRunInput, GenerationRunResult } from '../src/temporal/shapes.ts';
-import { awaitTurn, onEngineCalls, onJobSteps, paidRun } from './paid-run.ts';
+import { awaitTurn, onEngineCalls, onJobSteps, orWithout, paidRun } from './paid-run.ts';
 
 /** The steps that are empty without images. */
 const IMAGE_STEPS = ['image-prompts', 'images', 'media-processing'] as const;
 const GIVING_BACK = 'release the hold, the article is a draft again';
 
 /**
- * Writes an article from its topic, or from the approved outline: takes over the hold, makes the outline, writes
- * section by section and settles. A run for the outline alone ends with it. Content never enters the history: outline
+ * Writes an article from its topic, or from the approved outline: takes over the hold, makes the outline, plans the text,
+ * writes section by section and settles. A run for the outline alone ends with it. Content never enters the history: outline
  * and sections are rows, and only counts come back.
  */
 export async function generateArticle({ jobId }: GenerationRunInput): Promise<GenerationRunResult> {
   const steps = proxyActivities<GenerationActivities & JobActivities>(onJobSteps());
-  const engine = proxyActivities<Pick<GenerationActivities, 'planOutline' | 'writeSection'>>({
+  const engine = proxyActivities<
+    Pick<GenerationActivities, 'planOutline' | 'writePlan' | 'writeSection' | 'writeFaq'>
+  >({
     ...onEngineCalls(),
     startToCloseTimeout: PART_MS,
   });
   const summarised = (summary: string) => ({ summary });
 
   const write = async (): Promise<number> => {
-    const { sections } = await steps.planSections.executeWithOptions(summarised('plan the sections'), [
-      jobId,
-    ]);
+    await orWithout(() =>
+      engine.writePlan.executeWithOptions(summarised('plan what each section says'), [jobId]),
+    );
+    const { sections, faq } = await steps.planSections.executeWithOptions(
+      summarised('plan how long each section is'),
+      [jobId],
+    );
     for (let section = 1; section <= sections; section += 1) {
       await engine.writeSection.executeWithOptions(summarised(`write section ${section} of ${sections}`), [
         jobId,
         section,
       ]);
     }
+    if (faq) await engine.writeFaq.executeWithOptions(summarised('write the questions at the end'), [jobId]);
     await steps.assembleArticle.executeWithOptions(summarised('put the sections together'), [jobId]);
     for (const step of IMAGE_STEPS) {
       await steps.passStep.executeWithOptions(summarised(`${step}: nothing to do`), [jobId, step]);

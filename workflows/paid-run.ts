@@ -107,6 +107,16 @@ export async function awaitTurn(
   }
 }
 
+/** Does a step that a run can do without: its failure is passed over, unless the run is cancelled or its job has ended. */
+export async function orWithout(step: () => Promise<void>): Promise<void> {
+  try {
+    await step();
+  } catch (error) {
+    const isOver = isCancellation(error) || CancellationScope.current().consideredCancelled;
+    if (isOver || !(error instanceof ActivityFailure) || failureType(error) === 'JobEnded') throw error;
+  }
+}
+
 /** The type an activity gave its failure; undefined for anything else. */
 export const failureType = (error: unknown): string | null | undefined =>
   error instanceof ActivityFailure && error.cause instanceof ApplicationFailure

@@ -3,8 +3,9 @@ import type { Database, Queryable } from '../db/database.ts';
 import type { JobId } from '../ids.ts';
 import type { PartKind } from './part-kinds.ts';
 
-/** The outline's number; those of the others follow in the order in which they are made. */
+/** The numbers of the first parts; those of the others follow in the order in which they are made. */
 export const OUTLINE_PART = 0;
+export const PLAN_PART = 1;
 
 /** A part to be written. */
 export interface PlannedPart {

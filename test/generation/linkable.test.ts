@@ -1,7 +1,8 @@
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { assignArticles } from '../../src/generation/linkable/assign.ts';
+import { articlesFor } from '../../src/generation/linkable/assign.ts';
 import { findNearest } from '../../src/generation/linkable/nearest.ts';
+import type { WrittenPart } from '../../src/generation/writing/brief.ts';
 import { type ArticleId, newId, type ProjectId, type WorkspaceId } from '../../src/ids.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 
@@ -189,6 +190,10 @@ it('each article is given to one section: the one with most words of its title, 
     estimatedWords: 100,
   });
   const outline = {
+    title: 'The garden',
+    slug: 'garden',
+    metaTitle: 'Garden',
+    metaDescription: 'A garden.',
     sections: [
       section('soil', 'The garden soil', 'What the garden needs.'),
       section('water', 'Water in the garden', 'How to save it.', ['rain barrel']),
@@ -197,7 +202,16 @@ it('each article is given to one section: the one with most words of its title, 
   };
   const titles = ['A garden barrel', 'Sharp tools', 'Garden soil in May', 'Something else', 'Anything'];
   const articles = titles.map((title, index) => ({ id: String(index), title }));
-  const assigned = assignArticles(outline, articles);
-  expect(assigned.map(({ section: id }) => id)).toEqual(['water', 'tools', 'soil', 'soil', 'water']);
-  expect(assignArticles(outline, assigned)).toEqual(assigned);
+  const told = (finished: readonly WrittenPart[] = []) =>
+    outline.sections.map((_, index) =>
+      articlesFor(outline, { index, finished }, articles).map(({ title }) => title),
+    );
+  expect(told()).toEqual([
+    ['Garden soil in May', 'Something else'],
+    ['A garden barrel', 'Anything'],
+    ['Sharp tools'],
+  ]);
+  const links = [{ text: 'sharp', articleId: '1' }];
+  const blocks = [{ id: 'one', type: 'paragraph' as const, text: 'Keep them sharp.', links }];
+  expect(told([{ blocks, words: 3, asked: 3 }])[2]).toEqual([]);
 });

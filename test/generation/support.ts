@@ -13,6 +13,8 @@ export const never = new AbortController().signal;
 
 export const briefOf = (config: Partial<GenerationConfig> = {}): WritingBrief => ({
   config: generationConfigSchema.parse({ topic: 'Roses', ...config }),
+  title: null,
+  keywords: [],
   date: '2026-03-02',
   voice: null,
   template: null,

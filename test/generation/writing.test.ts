@@ -17,7 +17,15 @@ const articles = [{ id: '7f9c24e8-3b12-4fef-91e0-5b3f6f2f3a11', title: 'All abou
 
 /** The second section, after `before`. */
 const write = (brief = briefOf()) =>
-  writeSection(model.writer, { brief, outline, index: 1, finished: [before], articles, signal: never });
+  writeSection(model.writer, {
+    brief,
+    outline,
+    plan: null,
+    index: 1,
+    finished: [before],
+    articles,
+    signal: never,
+  });
 /** What the model was told last. */
 const told = (): string => model.requests().at(-1)?.messages.at(-1)?.content ?? '';
 const rest = paragraph(prose(600));
@@ -202,7 +210,15 @@ describe('a section', () => {
   it('is not asked for again once all calls have asked for twice wordCount', async () => {
     model = await startScripted({ blocks: [] });
     const spent = { ...before, asked: 1_800 };
-    const request = { brief: briefOf(), outline, index: 1, finished: [spent], articles, signal: never };
+    const request = {
+      brief: briefOf(),
+      outline,
+      plan: null,
+      index: 1,
+      finished: [spent],
+      articles,
+      signal: never,
+    };
     await expect(writeSection(model.writer, request)).rejects.toThrow('a part of it was empty');
     expect(model.requests()).toHaveLength(1);
   });
@@ -305,6 +321,7 @@ describe('the questions', () => {
     writeFaq(model.writer, {
       brief: briefOf({ faq: true }),
       outline,
+      plan: null,
       finished: [half, half],
       signal: never,
     });

@@ -39,13 +39,6 @@ export type JobPurpose = 'translate' | 'refresh' | 'generate' | 'outline';
 /** How a run ended whose work counts as unpaid. */
 export type UnpaidReason = 'cancelled' | 'failed';
 
-/** An article that a text may link to, with the outline section that is told of it once that is known. */
-interface Linkable {
-  readonly id: string;
-  readonly title: string;
-  readonly section?: string;
-}
-
 /** Paid work: jobs, generations and suggestions. */
 export interface JobTables {
   jobs: {
@@ -83,7 +76,7 @@ export interface JobTables {
     document: NullableJson<DocumentJson>;
     words: Nullable<number>;
     /** Articles that it may link to; null until validated. */
-    linkable: NullableJson<readonly Linkable[]>;
+    linkable: NullableJson<readonly { readonly id: string; readonly title: string }[]>;
     /** The title and the keywords that a person gave the article; null without, and until validated. */
     own_title: Nullable<string>;
     own_keywords: Nullable<string[]>;

@@ -1,11 +1,5 @@
 import type { Outline, OutlineSection } from '../outline.ts';
-import type { LinkableArticle } from '../writing/brief.ts';
-
-/** A linkable article and the section that is told of it. */
-export interface AssignedArticle extends LinkableArticle {
-  /** The id of an outline section. */
-  readonly section: string;
-}
+import type { LinkableArticle, WrittenPart } from '../writing/brief.ts';
 
 const WORDS = new Intl.Segmenter('en', { granularity: 'word' });
 
@@ -29,10 +23,10 @@ const weightsOf = ({ heading, keywords, purpose }: OutlineSection): Map<string, 
  * Gives each article to the section that shares most words with its title; words of few sections count for more
  * (contract.md G88). One that shares none goes to the section with the fewest. The same outline and articles give the same.
  */
-export function assignArticles(
+function assignArticles(
   { sections }: Pick<Outline, 'sections'>,
   articles: readonly LinkableArticle[],
-): AssignedArticle[] {
+): (LinkableArticle & { readonly section: string })[] {
   const targets = sections.map((section) => ({ id: section.id, weights: weightsOf(section), given: 0 }));
   const sectionsWith = (word: string) => targets.filter(({ weights }) => weights.has(word)).length;
   return articles.flatMap((article) => {
@@ -46,4 +40,25 @@ export function assignArticles(
     best.target.given += 1;
     return { ...article, section: best.target.id };
   });
+}
+
+/**
+ * The articles that a section is told of: those that fit it best, without those that an earlier section links to. The
+ * earlier one may be of a run that was told of others.
+ */
+export function articlesFor(
+  outline: Outline,
+  { index, finished }: { readonly index: number; readonly finished: readonly WrittenPart[] },
+  articles: readonly LinkableArticle[],
+): LinkableArticle[] {
+  const id = outline.sections[index]?.id;
+  const linked = new Set(
+    finished
+      .flatMap(({ blocks }) => blocks)
+      .flatMap((block) => ('links' in block ? (block.links ?? []) : []))
+      .map(({ articleId }) => articleId),
+  );
+  return assignArticles(outline, articles).flatMap(({ section, ...article }) =>
+    section === id && !linked.has(article.id) ? [article] : [],
+  );
 }

@@ -2,6 +2,7 @@ import { countTextWords } from '../../document/format/words.ts';
 import { languageName } from '../../language-names.ts';
 import type { ChatResponse } from '../../providers/chat-model.ts';
 import type { FaqOutput, OutlineOutput, OutputBlock } from './model-output.ts';
+import type { PlanOutput } from './plan.ts';
 import type { Question, QuestionOf } from './prompts/index.ts';
 import { tidy } from './text.ts';
 import type { ArticleWriter } from './writer.ts';
@@ -58,6 +59,7 @@ export const createPseudoWriter = (): ArticleWriter => ({
 /** Its responses by kind of part. */
 const RESPONSES: { readonly [Kind in Question['kind']]: (question: QuestionOf<Kind>) => object } = {
   outline: outlineFor,
+  plan: planFor,
   section: (question) => ({ blocks: sectionOf(question) }),
   faq: faqOf,
 };
@@ -82,6 +84,29 @@ function outlineFor({ brief, words, sections: { least, most } }: QuestionOf<'out
   }));
   const metaDescription = `A pseudo text about ${topic}, written without a model.`;
   return { title, slug: '', metaTitle: title, metaDescription, sections };
+}
+
+/** A plan that leaves everything as the outline has it. */
+function planFor({ brief, article }: QuestionOf<'plan'>): PlanOutput {
+  const { config } = brief;
+  const topic = plainWords(config.topic, 'this topic');
+  return {
+    reader: plainWords(config.audience ?? '', 'Readers of pseudo text'),
+    question: `What is ${topic}?`,
+    thesis: `A pseudo plan about ${topic}, made without a model.`,
+    promise: brief.title ?? article?.outline.title ?? topic,
+    opening: false,
+    sections: (article?.outline.sections ?? []).map(({ purpose, keywords }, index) => ({
+      number: index + 1,
+      adds: purpose,
+      avoids: '',
+      keywords: [...keywords],
+      wishes: [],
+    })),
+    openingWishes: [],
+    endingWishes: [],
+    generalWishes: [],
+  };
 }
 
 function sectionOf({ brief, section, number, words, articles }: QuestionOf<'section'>): OutputBlock[] {

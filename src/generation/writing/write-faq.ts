@@ -19,7 +19,7 @@ export const FAQ_ID = ' faq';
  * @throws {ProviderError} as `writeSection`
  */
 export async function writeFaq(writer: ArticleWriter, request: FaqRequest): Promise<WrittenPart> {
-  const { brief, outline, finished, answered, signal } = request;
+  const { brief, outline, plan, finished, answered, signal } = request;
   const { words, spare } = faqLength(brief.config, outline, finished);
   const rules: PartRules = {
     ...allowedBy(
@@ -35,7 +35,7 @@ export async function writeFaq(writer: ArticleWriter, request: FaqRequest): Prom
       writer.ask({
         kind: 'faq',
         brief,
-        article: { outline, finished, faq: null },
+        article: { outline, plan, finished, faq: null },
         words,
         signal,
         rejected,

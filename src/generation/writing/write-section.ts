@@ -6,6 +6,7 @@ import { hostNames } from './addresses.ts';
 import type { Defect, WritingBrief, WrittenPart } from './brief.ts';
 import { firstWords } from './excerpt.ts';
 import { languageDefect } from './language.ts';
+import { describeLength } from './lengths.ts';
 import { sectionOutput } from './model-output.ts';
 import { PartBuilder, type PartRules, repetitionKeys } from './part-builder.ts';
 import { requestPart } from './request-part.ts';
@@ -32,7 +33,7 @@ export const partWords = (blocks: readonly Block[]): number =>
  *   reason when aborted
  */
 export async function writeSection(writer: ArticleWriter, request: SectionRequest): Promise<WrittenPart> {
-  const { brief, outline, index, finished, articles, answered, signal } = request;
+  const { brief, outline, plan, index, finished, articles, answered, signal } = request;
   const section = outline.sections[index];
   if (section === undefined) throw new RangeError(`an outline without a section ${index}`);
   const { words, spare } = sectionLength(brief.config, outline, finished);
@@ -47,7 +48,7 @@ export async function writeSection(writer: ArticleWriter, request: SectionReques
       writer.ask({
         kind: 'section',
         brief,
-        article: { outline, finished, faq: null },
+        article: { outline, plan, finished, faq: null },
         section,
         number: index + 1,
         words,
@@ -85,7 +86,8 @@ export function checkPart(
   const actual = partWords(blocks);
   if (actual === 0) return { value: null, defects: [{ code: 'empty', problem: 'The text has no words.' }] };
   if (isNear(actual, words)) return { value: blocks, defects: [] };
-  const problem = `The text has ${actual} words. It should have ${words}.`;
+  const has = describeLength(actual, config.language);
+  const problem = `The text has ${has}. It should have ${describeLength(words, config.language)}.`;
   return { value: blocks, defects: [{ code: 'length', problem, soft: true }], off: Math.abs(actual - words) };
 }
 

@@ -3,6 +3,7 @@ import type { ChatResponse } from '../../providers/chat-model.ts';
 import type { GenerationConfig } from '../config.ts';
 import type { Outline } from '../outline.ts';
 import type { LinkableArticle, WritingBrief, WrittenPart } from './brief.ts';
+import type { Plan } from './plan.ts';
 import type { Question } from './prompts/index.ts';
 
 /** A model that writes articles. Its output is unchecked; `prompts/` has what it is asked for. */
@@ -29,6 +30,8 @@ export interface OutlineRequest {
 export interface SectionRequest {
   readonly brief: WritingBrief;
   readonly outline: Outline;
+  /** What the sections are written by; null when there is none. */
+  readonly plan: Plan | null;
   /** The section's position, from 0. */
   readonly index: number;
   /** Earlier sections as written, in order, without their headings. */

@@ -4,7 +4,7 @@ import { chatRequest } from '../../support/chat-completions.ts';
 import { silence } from '../../support/engine-server.ts';
 import { startCarelessModel } from '../../support/model/careless-model.ts';
 
-const KINDS = { sections: 'outline', blocks: 'section', questions: 'faq' } as const;
+const KINDS = { thesis: 'plan', sections: 'outline', blocks: 'section', questions: 'faq' } as const;
 
 /** Messages of a first question: the instructions and what is asked. What has to be mended comes after them. */
 const FIRST_QUESTION = 2;

@@ -74,6 +74,7 @@ function answer(schema: Schema, path: string, wanted: Wanted): unknown {
       );
     case 'integer':
     case 'number':
+      if (name === 'number') return placeOf(path);
       return name === 'level' ? 2 : Math.ceil(wanted.words / lengthOf('sections', wanted));
     case 'boolean':
       return false;
@@ -81,6 +82,9 @@ function answer(schema: Schema, path: string, wanted: Wanted): unknown {
       return text(name, path, wanted);
   }
 }
+
+/** The place, counted from 1, of the item that a path leads into. */
+const placeOf = (path: string): number => 1 + Number(/\.(\d+)\.[^.]*$/.exec(path)?.[1] ?? 0);
 
 const lengthOf = (name: string, { words, minSections, maxSections }: Wanted): number =>
   ({

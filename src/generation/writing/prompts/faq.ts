@@ -1,4 +1,5 @@
 import { strictSchema } from '../../../providers/strict-schema.ts';
+import { describeLength, lengthData } from '../lengths.ts';
 import { faqOutput } from '../model-output.ts';
 import { textTokens } from '../output-tokens.ts';
 import type { Asking, Prompt } from './shared.ts';
@@ -9,12 +10,16 @@ export interface FaqQuestion extends Asking<'faq'> {
 }
 
 export const faqPrompt: Prompt<FaqQuestion> = {
-  version: 1,
+  version: 2,
   schema: strictSchema(faqOutput),
   tokens: ({ words, brief }) => textTokens(words, brief.config.language),
-  data: ({ words }) => ({ words }),
-  task: ({ words }) => [
-    `Write 3 to 5 questions that readers of the article ask, with their answers, about ${words} words in all.`,
-    'Each answer is one paragraph that ends with a whole sentence. Repeat no paragraph of the article. Use no Markdown but bold, italic and inline code.',
+  data: ({ words, brief, article }) => ({
+    ...lengthData(words, brief.config.language),
+    wishes: article?.plan?.generalWishes,
+  }),
+  task: ({ words, brief }) => [
+    'The article is written; its readers still have questions. Choose those that its text leaves open, in the words in which people ask them. None repeats a heading or what a section has explained.',
+    'Each answer is one paragraph. Its first sentence answers; the rest gives the reason or the condition. It ends with a whole sentence. Use no Markdown but bold, italic and inline code.',
+    `Write 3 to 5 such questions with their answers, ${describeLength(words, brief.config.language)} in all.`,
   ],
 };
