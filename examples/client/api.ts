@@ -93,7 +93,7 @@ export type TranslationReport = { jobId: string; articleId: string; status: 'QUE
 
 export type TranslationTally = { total: number; left: number; accepted: number; repaired: number; memory: number; clean: number; open: number };
 
-export type GenerationReport = { jobId: string; articleId: string; status: 'QUEUED' | 'TRANSLATING' | 'VALIDATING' | 'RESEARCHING' | 'OUTLINING' | 'WRITING' | 'GENERATING_IMAGE_PROMPTS' | 'GENERATING_IMAGES' | 'PROCESSING_MEDIA' | 'FINALIZING' | 'COMPLETED' | 'FAILED' | 'CANCELLED'; writer: string | null; credits: { estimated: number; reserved: number; consumed: number }; words: number; outline: { approved: boolean; repairs: string[] }; sections: ({ heading: string | null; words: number; written: boolean; repairs: string[] })[]; calls: ({ part: number; model: string; outcome: 'answered' | 'unanswered' | null; startedAt: string; milliseconds: number | null; inputTokens: number | null; cachedTokens: number | null; outputTokens: number | null; reasoningTokens: number | null })[] };
+export type GenerationReport = { jobId: string; articleId: string; status: 'QUEUED' | 'TRANSLATING' | 'VALIDATING' | 'RESEARCHING' | 'OUTLINING' | 'WRITING' | 'GENERATING_IMAGE_PROMPTS' | 'GENERATING_IMAGES' | 'PROCESSING_MEDIA' | 'FINALIZING' | 'COMPLETED' | 'FAILED' | 'CANCELLED'; writer: string | null; credits: { estimated: number; reserved: number; consumed: number }; words: number; outline: { approved: boolean; repairs: string[] }; sections: ({ heading: string | null; words: number; written: boolean; takenOver: boolean; repairs: string[] })[]; calls: ({ part: number; model: string; outcome: 'answered' | 'unanswered' | null; startedAt: string; milliseconds: number | null; inputTokens: number | null; cachedTokens: number | null; outputTokens: number | null; reasoningTokens: number | null })[] };
 
 export type LedgerEntry = { id: string; kind: 'grant' | 'purchase' | 'settlement'; amount: number; paymentEventId: string | null; purpose: 'translation' | 'refresh' | 'generate' | 'outline' | 'ai_operation' | null; runId: string | null; createdAt: string };
 
@@ -570,7 +570,7 @@ export interface Operations {
   };
   /** Generate a draft */
   generateDraft: {
-    input: { params: { articleId: string }; headers?: { 'Idempotency-Key'?: string }; body?: { generationConfig?: GenerationConfig | null; replaceOutline?: boolean | null; idempotencyKey?: string | null } };
+    input: { params: { articleId: string }; headers?: { 'Idempotency-Key'?: string }; body?: { generationConfig?: GenerationConfig | null; replaceOutline?: boolean | null; fresh?: boolean | null; idempotencyKey?: string | null } };
     output: { status: 200; headers: Headers; body: { article: Article; job: Job; estimate: null; reused: true } } | { status: 202; headers: Headers; body: { article: Article; job: Job; estimate: GenerationEstimate; reused: false; warnings?: GenerationWarning[] } };
   };
   /** Read the outline of an article */
@@ -585,7 +585,7 @@ export interface Operations {
   };
   /** Approve the outline of an article */
   approveOutline: {
-    input: { params: { articleId: string }; headers: { 'Idempotency-Key'?: string; 'If-Match': string }; body?: { idempotencyKey?: string | null } };
+    input: { params: { articleId: string }; headers: { 'Idempotency-Key'?: string; 'If-Match': string }; body?: { fresh?: boolean | null; idempotencyKey?: string | null } };
     output: { status: 200; headers: Headers; body: { article: Article; job: Job; estimate: null; reused: true } } | { status: 202; headers: Headers; body: { article: Article; job: Job; estimate: GenerationEstimate; reused: false; warnings?: GenerationWarning[] } };
   };
   /** List the jobs of an article */

@@ -120,6 +120,8 @@ interface NewGeneration {
   readonly run: PricedRun;
   /** The outline of an approved run. */
   readonly outline?: Outline;
+  /** Takes nothing over from an earlier run. */
+  readonly fresh: boolean;
   readonly idempotencyKey: string | undefined;
   readonly events: readonly NewEvent[];
   readonly action: 'generation.requested' | 'generation.outline_approved';
@@ -133,7 +135,7 @@ interface NewGeneration {
 export async function admitGeneration(
   tx: Tx,
   context: GenerationContext,
-  { article, config, run, outline, idempotencyKey, events, action }: NewGeneration,
+  { article, config, run, outline, fresh, idempotencyKey, events, action }: NewGeneration,
 ): Promise<Queued> {
   const { features } = context;
   const estimate = priceOf(config, features, run);
@@ -170,6 +172,7 @@ export async function admitGeneration(
           workspace_id: context.actor.workspaceId,
           price: JSON.stringify(estimate),
           config: JSON.stringify(config),
+          fresh,
         })
         .execute();
       if (outline === undefined) return;

@@ -63,6 +63,7 @@ export async function generateArticle(
       article,
       config,
       run: firstRun(config),
+      fresh: false,
       idempotencyKey,
       events: [{ type: 'article.created', data: { articleId: article.id, projectId, title } }],
       action: 'generation.requested',
@@ -74,6 +75,7 @@ export interface GenerateDraft {
   readonly articleId: ArticleId;
   readonly generationConfig?: GenerationConfig | undefined;
   readonly replaceOutline: boolean;
+  readonly fresh: boolean;
   readonly idempotencyKey?: string | undefined;
 }
 
@@ -84,7 +86,7 @@ export interface GenerateDraft {
  */
 export async function generateDraft(context: GenerationContext, input: GenerateDraft): Promise<Generated> {
   requirePermissions(context.actor, 'articles.generate');
-  const { articleId, replaceOutline, idempotencyKey } = input;
+  const { articleId, replaceOutline, fresh, idempotencyKey } = input;
   return queueGeneration(context, idempotencyKey, async (tx) => {
     const article = await lockEmptyDraft(tx, context, articleId);
     const config = input.generationConfig ?? storedConfig(article.generation_config, '/generationConfig');
@@ -98,6 +100,7 @@ export async function generateDraft(context: GenerationContext, input: GenerateD
       article,
       config,
       run: firstRun(config),
+      fresh,
       idempotencyKey,
       events: [],
       action: 'generation.requested',

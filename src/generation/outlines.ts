@@ -135,10 +135,15 @@ export async function saveOutline(
  */
 export async function approveOutline(
   context: GenerationContext,
-  input: { articleId: ArticleId; ifMatch: string | undefined; idempotencyKey: string | undefined },
+  input: {
+    articleId: ArticleId;
+    ifMatch: string | undefined;
+    fresh: boolean;
+    idempotencyKey: string | undefined;
+  },
 ): Promise<Generated> {
   requirePermissions(context.actor, 'articles.generate');
-  const { articleId, idempotencyKey } = input;
+  const { articleId, fresh, idempotencyKey } = input;
   const ifMatch = requireIfMatch(input.ifMatch, 'outline');
   return queueGeneration(context, idempotencyKey, async (tx) => {
     const { article, stored } = await lockOutline(tx, context, articleId);
@@ -151,6 +156,7 @@ export async function approveOutline(
       config,
       run: 'approved',
       outline,
+      fresh,
       idempotencyKey,
       events: [],
       action: 'generation.outline_approved',

@@ -55,12 +55,12 @@ export async function storePart(
   db: Database,
   jobId: JobId,
   part: number,
-  { content, words }: { readonly content: object; readonly words: number },
+  { content, words, key }: { readonly content: object; readonly words: number; readonly key: string },
 ): Promise<void> {
   await db
     .updateTable('generation_parts')
     // The end of its last call has removed the mark.
-    .set({ content: JSON.stringify(content), words, asked: true })
+    .set({ content: JSON.stringify(content), words, key, asked: true })
     .where('job_id', '=', jobId)
     .where('part', '=', part)
     .where('content', 'is', null)

@@ -40,7 +40,7 @@ export async function pruneGenerations(db: Database, options: PruneOptions): Pro
         // Not null: the report still shows the part as written.
         await tx
           .updateTable('generation_parts')
-          .set({ content: '{}', revised: null })
+          .set({ content: '{}', revised: null, key: null })
           .where('job_id', 'in', jobIds)
           .where('content', 'is not', null)
           .execute();

@@ -44,6 +44,7 @@ export const generationReportSchema = z
             ),
           words: count('As planned until it is written'),
           written: z.boolean(),
+          takenOver: z.boolean().describe('Written by an earlier run of the article, which failed'),
           repairs,
         }),
       )
@@ -84,12 +85,20 @@ export const generationReportExample: GenerationReport = {
   words: 590,
   outline: { approved: true, repairs: [] },
   sections: [
-    { kind: 'section', heading: 'Look at the soil first', words: 281, written: true, repairs: [] },
+    {
+      kind: 'section',
+      heading: 'Look at the soil first',
+      words: 281,
+      written: true,
+      takenOver: false,
+      repairs: [],
+    },
     {
       kind: 'section',
       heading: 'What to sow, and when',
       words: 309,
       written: true,
+      takenOver: false,
       repairs: ['The text has 190 words. It should have 315.'],
     },
   ],
@@ -132,7 +141,7 @@ export async function readGenerationReport(
     .executeTakeFirstOrThrow(() => notFound('job'));
   const parts = await db
     .selectFrom('generation_parts')
-    .select(['kind', 'asked', 'words', 'repairs'])
+    .select(['kind', 'asked', 'words', 'repairs', 'taken_over'])
     .select([
       sql<boolean>`content IS NOT NULL`.as('written'),
       // Headings come from the outline: sections are too large to read for this.
@@ -159,11 +168,12 @@ export async function readGenerationReport(
       approved: outline?.written === true && !outline.asked,
       repairs: outline?.repairs ?? [],
     },
-    sections: sections.map(({ kind, written, words, repairs }, index) => ({
+    sections: sections.map(({ kind, written, words, repairs, taken_over }, index) => ({
       kind,
       heading: outline?.outline?.sections?.[index]?.heading ?? null,
       words,
       written,
+      takenOver: taken_over,
       repairs,
     })),
     calls: calls.map(toCall),

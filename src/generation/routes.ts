@@ -133,7 +133,7 @@ export const createGenerationRoutes = (runs: JobRuns, features: GenerationFeatur
       responses: queuedResponses(generatedExample, replayedExample),
       errors: ['CONFLICT', 'INSUFFICIENT_CREDITS', 'QUOTA_EXCEEDED'],
     },
-    async ({ context, params, body = { replaceOutline: false }, headers }) =>
+    async ({ context, params, body = { replaceOutline: false, fresh: false }, headers }) =>
       respondQueued(
         await generateDraft(
           { ...context, runs, features },
@@ -215,6 +215,7 @@ export const createGenerationRoutes = (runs: JobRuns, features: GenerationFeatur
           {
             articleId: params.articleId,
             ifMatch: headers.get('if-match') ?? undefined,
+            fresh: body?.fresh ?? false,
             idempotencyKey: body?.idempotencyKey ?? keyFrom(headers),
           },
         ),

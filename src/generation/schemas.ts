@@ -48,6 +48,10 @@ export const generateArticleBody = z.object({
   idempotencyKey: key,
 });
 
+const fresh = z.boolean().default(false).meta({
+  description: 'Takes over nothing that an earlier run of this article, which failed, has written.',
+});
+
 export const generateDraftBody = z.object({
   generationConfig: generationConfigSchema
     .optional()
@@ -56,10 +60,11 @@ export const generateDraftBody = z.object({
     .boolean()
     .default(false)
     .meta({ description: 'Needed to replace an outline that was edited.' }),
+  fresh,
   idempotencyKey: key,
 });
 
-export const approveBody = z.object({ idempotencyKey: key });
+export const approveBody = z.object({ fresh, idempotencyKey: key });
 
 const warningSchema = z
   .object({

@@ -19,6 +19,7 @@ import type { Outline } from './outline.ts';
 import { ofKind, readParts } from './parts.ts';
 import { chargeOf, type GenerationPrice } from './price.ts';
 import { enterStep } from './progress.ts';
+import { takeOutPaidParts } from './take-over.ts';
 import { assembleBody } from './writing/assemble.ts';
 import type { WrittenPart } from './writing/brief.ts';
 
@@ -127,7 +128,13 @@ export async function settleGeneration(db: Database, jobId: JobId): Promise<bool
   if (result.document === null) throw new Error(`job ${jobId} has no document`);
   const { workspace_id, document } = result;
   const rendered = await inTheBackground(workspace_id, () => doTask('render', document));
-  return retryingSlug(() => inTransaction(db, (tx) => settle(tx, jobId, result, { document, ...rendered })));
+  return retryingSlug(() =>
+    inTransaction(db, async (tx) => {
+      const settled = await settle(tx, jobId, result, { document, ...rendered });
+      if (settled) await takeOutPaidParts(tx, jobId);
+      return settled;
+    }),
+  );
 }
 
 const settle = (

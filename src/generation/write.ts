@@ -23,6 +23,7 @@ import {
 } from './parts.ts';
 import type { GenerationPrice } from './price.ts';
 import { showWritten } from './progress.ts';
+import { partKey, takeOverPart } from './take-over.ts';
 import { scaleLengths } from './target-lengths.ts';
 import type { WritingBrief, WrittenPart } from './writing/brief.ts';
 import { makePlan } from './writing/make-plan.ts';
@@ -57,11 +58,11 @@ type Work = Awaited<ReturnType<typeof readWork>>;
 
 /** The inputs of a job, as frozen when it was admitted and validated. */
 async function readWork(db: Database, jobId: JobId) {
-  const { config, voice, template, linkable, own_title, own_keywords, requested_at } = await db
+  const { config, voice, template, linkable, own_title, own_keywords, article_id, requested_at } = await db
     .selectFrom('generations')
     .innerJoin('jobs', 'jobs.id', 'generations.job_id')
     .select(['config', 'voice', 'template', 'linkable', 'own_title', 'own_keywords'])
-    .select('jobs.created_at as requested_at')
+    .select(['jobs.article_id', 'jobs.created_at as requested_at'])
     .where('job_id', '=', jobId)
     .executeTakeFirstOrThrow();
   if (config === null) throw new Error(`job ${jobId} has no settings`);
@@ -78,6 +79,7 @@ async function readWork(db: Database, jobId: JobId) {
   const [outline] = ofKind(parts, 'outline');
   const [plan] = ofKind(parts, 'plan');
   return {
+    articleId: article_id,
     linkable: linkable ?? [],
     brief,
     outline: (outline?.content ?? null) as Outline | null,
@@ -231,7 +233,7 @@ interface PartWork {
   readonly otherwise?: PartContent;
 }
 
-/** Writes a part, unless it is stored. */
+/** Writes a part, unless it is stored or can be taken over. */
 async function writePart(
   { db, writers, onCall }: WritingDependencies,
   { jobId, persist }: WritingTask,
@@ -242,8 +244,11 @@ async function writePart(
   if (planned === undefined) throw new Error(`job ${jobId} has no such part`);
   if (planned.content !== null) return;
   const { part, calls, unanswered } = planned;
-  const store = (written: PartContent) => persist(() => storePart(db, jobId, part, written));
-  const writer = countCalls(writers[work.brief.config.writingQuality], { db, jobId, part, persist, onCall });
+  const uncounted = writers[work.brief.config.writingQuality];
+  const key = partKey(work, planned, uncounted);
+  if (await persist(() => takeOverPart(db, { jobId, part, key }))) return;
+  const store = (written: PartContent) => persist(() => storePart(db, jobId, part, { ...written, key }));
+  const writer = countCalls(uncounted, { db, jobId, part, persist, onCall });
   try {
     if (unanswered >= MAX_UNANSWERED) {
       throw new ProviderError(
@@ -256,10 +261,23 @@ async function writePart(
     if (!(error instanceof ProviderError)) throw error;
     if (error.kind === 'retryable' || error.kind === 'misconfigured') throw error;
     if (otherwise !== undefined) return store(otherwise);
-    const failure = db.updateTable('generations').set({ failure: error.message }).where('job_id', '=', jobId);
-    await persist(() => failure.execute());
+    await persist(() => noteFailure(db, jobId, error));
     throw new ProviderError(error.kind, 'No text could be used; the job says why.', { cause: error });
   }
+}
+
+/** Keeps why no text was usable, and the cause if an earlier part may share it (contract.md G89). */
+async function noteFailure(
+  db: Database,
+  jobId: JobId,
+  { kind, message, defects }: ProviderError,
+): Promise<void> {
+  const shared = (['language', 'length'] as const).find((cause) => defects.includes(cause)) ?? null;
+  await db
+    .updateTable('generations')
+    .set({ failure: message, failure_cause: kind === 'refused' ? 'refusal' : shared })
+    .where('job_id', '=', jobId)
+    .execute();
 }
 
 /** Why no text was usable, for the job's errorMessage; null when the job failed for another reason. */

@@ -114,16 +114,25 @@ export class ProviderError extends Error {
   readonly unanswered: boolean;
   /** True when the engine limits the rate (429). */
   readonly limited: boolean;
+  /** Kinds of defects of the last response that could not be used. */
+  readonly defects: readonly string[];
 
   constructor(
     kind: ProviderErrorKind,
     message: string,
-    options: { retryAfterMs?: number; limited?: boolean; unanswered?: boolean; cause?: unknown } = {},
+    options: {
+      retryAfterMs?: number;
+      limited?: boolean;
+      unanswered?: boolean;
+      defects?: readonly string[];
+      cause?: unknown;
+    } = {},
   ) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
     this.kind = kind;
     this.retryAfterMs = options.retryAfterMs;
     this.unanswered = options.unanswered ?? false;
     this.limited = options.limited ?? false;
+    this.defects = options.defects ?? [];
   }
 }

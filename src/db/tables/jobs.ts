@@ -84,6 +84,10 @@ export interface JobTables {
     researched: Default<boolean>;
     /** Why no text could be used, for people: it quotes headings, which no history may hold. */
     failure: Nullable<string>;
+    /** Set when a run failed by its texts in a way that the parts before share: they are not taken over. */
+    failure_cause: Nullable<'length' | 'language' | 'refusal'>;
+    /** Takes no part over from an earlier run. */
+    fresh: Default<boolean>;
   };
   /** What a run makes, in order. */
   generation_parts: {
@@ -104,6 +108,10 @@ export interface JobTables {
     content: NullableJson<Record<string, unknown>>;
     /** The same as the editor's pass left it; null where that changed nothing. */
     revised: NullableJson<Record<string, unknown>>;
+    /** Hash of all that it was made from; null until it is written, once the job was pruned, and when a later run paid for it. */
+    key: Nullable<string>;
+    /** Made by an earlier run that failed. */
+    taken_over: Default<boolean>;
   };
   /** Calls of writers, each from before it is made; they outlive their articles. */
   generation_calls: {

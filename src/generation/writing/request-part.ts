@@ -42,9 +42,11 @@ export async function requestPart<Value>({
   const bounds = { calls: Math.min(calls, MAX_ANSWERED), shown: MAX_SHOWN };
   const { value, defects, ...rest } = await askUntilUsable<Value, Defect>({ ...request, ...bounds });
   if (value !== null) return { value, ...rest };
-  const reasons = [...new Set(defects.map(({ code }) => REASONS[code]))].join('; ');
+  const codes = [...new Set(defects.map(({ code }) => code))];
+  const reasons = codes.map((code) => REASONS[code]).join('; ');
   throw new ProviderError(
     'unusable',
     `No usable text was written for ${what}${reasons === '' ? '' : `: ${reasons}`}. Try again, or change the topic or the prompt.`,
+    { defects: codes },
   );
 }
