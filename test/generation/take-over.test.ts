@@ -2,20 +2,24 @@ import { expect, it } from 'vitest';
 import type { JobId } from '../../src/ids.ts';
 import { ProviderError } from '../../src/providers/types.ts';
 import { useGenerations } from '../support/generating.ts';
+import { hang } from '../support/translating.ts';
 import { eventually } from '../support/wait.ts';
 
 const { service, workspace, calls, writers } = useGenerations({ credits: 100 });
 
 const SECTION = 'section';
-/** Of an outline, a plan, three sections and a FAQ. */
-const SETTINGS = { wordCount: 850, faq: true, imageCount: 0 };
+/** Of an outline, a plan, five sections and a FAQ. */
+const SETTINGS = { wordCount: 1_250, faq: true, imageCount: 0 };
 const ENGINE_AWAY = new ProviderError('fatal', 'The model is away.');
 
 /** Lets so many sections be written; what it is asked for after them fails. */
-function failAfter(sections: number, error: () => Promise<never> = () => Promise.reject(ENGINE_AWAY)): void {
+function failAfter(
+  sections: number,
+  error: (signal: AbortSignal) => Promise<void> = () => Promise.reject(ENGINE_AWAY),
+): void {
   let written = 0;
   writers.responses.section = async (question) => {
-    if (written === sections) return error();
+    if (written === sections) await error(question.signal);
     written += 1;
     return writers.pseudo.ask(question);
   };
@@ -27,6 +31,7 @@ const recover = () => {
 
 /** An empty draft whose first run failed at its third section. */
 async function failed(): Promise<string> {
+  recover();
   failAfter(2);
   const { article, job } = await calls.generateTo(workspace, SETTINGS);
   expect(job).toMatchObject({ status: 'FAILED', consumedCredits: 0 });
@@ -119,9 +124,9 @@ it.each([
 // contract.md G89
 it('takes nothing over from a run that was cancelled, that is older than seven days, or whose settings were pruned', async () => {
   let held = false;
-  failAfter(2, () => {
+  failAfter(2, async (signal) => {
     held = true;
-    return new Promise(() => undefined);
+    return hang(signal);
   });
   const { article, job } = await calls.generate(workspace, SETTINGS);
   await eventually(
@@ -194,9 +199,9 @@ it('words of parts that a later run pays for are taken out of the unpaid work; t
   expect(counted).toMatch(/^failed \d{3,}$/);
   recover();
   let held = false;
-  failAfter(0, () => {
+  failAfter(0, async (signal) => {
     held = true;
-    return new Promise(() => undefined);
+    return hang(signal);
   });
   const { body } = await calls.draft(workspace, first.article.id, {});
   await eventually(
