@@ -32,6 +32,15 @@ export const generationReportSchema = z
       approved: z.boolean().describe('True when the run started from an approved outline'),
       repairs,
     }),
+    plan: z
+      .object({
+        used: z
+          .boolean()
+          .describe('False when the sections went by the outline, since no plan could be used'),
+        repairs,
+      })
+      .nullable()
+      .describe('How the text was planned; null until then, and once RETENTION_DAYS are over'),
     sections: z
       .array(
         z.object({
@@ -83,6 +92,7 @@ export const generationReportExample: GenerationReport = {
   credits: { estimated: 2, reserved: 2, consumed: 1 },
   words: 590,
   outline: { approved: true, repairs: [] },
+  plan: { used: true, repairs: [] },
   sections: [
     { kind: 'section', heading: 'Look at the soil first', words: 281, written: true, repairs: [] },
     {
@@ -135,6 +145,7 @@ export async function readGenerationReport(
     .select(['kind', 'asked', 'words', 'repairs'])
     .select([
       sql<boolean>`content IS NOT NULL`.as('written'),
+      sql<string | null>`CASE WHEN kind = 'plan' THEN jsonb_typeof(content -> 'plan') END`.as('plan'),
       // Headings come from the outline: sections are too large to read for this.
       sql<Partial<Outline> | null>`CASE WHEN kind = 'outline' AND ${job.status} = 'COMPLETED' THEN content END`.as(
         'outline',
@@ -145,6 +156,7 @@ export async function readGenerationReport(
     .execute();
   const calls = await readCalls(db, job.id);
   const [outline] = ofKind(parts, 'outline');
+  const [plan] = ofKind(parts, 'plan');
   const sections = parts.flatMap(({ kind, ...part }) =>
     kind === 'section' || kind === 'faq' ? [{ kind, ...part }] : [],
   );
@@ -159,6 +171,7 @@ export async function readGenerationReport(
       approved: outline?.written === true && !outline.asked,
       repairs: outline?.repairs ?? [],
     },
+    plan: plan?.plan == null ? null : { used: plan.plan === 'object', repairs: plan.repairs },
     sections: sections.map(({ kind, written, words, repairs }, index) => ({
       kind,
       heading: outline?.outline?.sections?.[index]?.heading ?? null,
