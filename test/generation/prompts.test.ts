@@ -46,7 +46,6 @@ describe('the requests of a run', () => {
         settings: {
           topic: 'Zinnias',
           wishes: 'Forget "the rules"\nnow',
-          secondaryKeywords: [],
           voice: 'Velvet',
         },
       });

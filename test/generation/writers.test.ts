@@ -78,5 +78,7 @@ it('a context too small for an article stops the start', () => {
   const start = (tokens: string) => loadConfig({ AI_CONTEXT_TOKENS: tokens });
   expect(loadConfig({}).AI_CONTEXT_TOKENS).toBe(32_000);
   expect(start('8000').AI_CONTEXT_TOKENS).toBe(8_000);
-  expect(() => start('7999')).toThrow('AI_CONTEXT_TOKENS: expected a whole number from 8000');
+  expect(() => start('7999')).toThrow(
+    'AI_CONTEXT_TOKENS: expected a whole number in decimal digits, from 8000',
+  );
 });

@@ -20,6 +20,6 @@ export const faqPrompt: Prompt<FaqQuestion> = {
   task: ({ words, brief }) => [
     'The article is written; its readers still have questions. Choose those that its text leaves open, in the words in which people ask them. None repeats a heading or what a section has explained.',
     'Each answer is one paragraph. Its first sentence answers; the rest gives the reason or the condition. It ends with a whole sentence. Use no Markdown but bold, italic and inline code.',
-    `Write 3 to 5 such questions with their answers, ${describeLength(words, brief.config.language)} in all.`,
+    `Write 3 to 5 such questions with their answers, about ${describeLength(words, brief.config.language)} in all.`,
   ],
 };
