@@ -1,4 +1,4 @@
-/** Requests a JSON object from a model until the response is usable. */
+/** Requests a JSON object, or a text, from a model until the response is usable. */
 import type { z } from 'zod';
 import type { ChatMessage, ChatResponse } from './chat-model.ts';
 import { ProviderError } from './types.ts';
@@ -28,10 +28,14 @@ export interface Checked<Value, Wrong extends Defect = Defect> {
   readonly off?: number;
 }
 
-/** The messages for a model: the data, and after a rejected response also the response and its defects. */
+/**
+ * The messages for a model: the data, and after a rejected response also the response and its defects.
+ * @param form what the response has to be
+ */
 export function conversation(
   data: Readonly<Record<string, unknown>>,
   rejected: RejectedResponse | undefined,
+  form: 'JSON object' | 'text' = 'JSON object',
 ): ChatMessage[] {
   const question: ChatMessage = { role: 'user', text: JSON.stringify(data) };
   if (rejected === undefined) return [question];
@@ -41,7 +45,7 @@ export function conversation(
     ...(rejected.response === null ? [] : [{ role: 'assistant' as const, text: rejected.response }]),
     {
       role: 'user',
-      text: `That answer cannot be used. Answer again, with the whole JSON object alone. What is wrong, as data: ${JSON.stringify(defects)}`,
+      text: `That answer cannot be used. Answer again, with the whole ${form} alone. What is wrong, as data: ${JSON.stringify(defects)}`,
     },
   ];
 }
@@ -131,10 +135,11 @@ export async function askUntilUsable<Value, Wrong extends Defect>({
       return { value: value === null || off > usable.off ? usable.value : value, calls: call, defects };
     }
     usable = value === null ? null : { value, off };
-    rejected = {
-      response: response.object === null ? null : JSON.stringify(response.object).slice(0, shown),
-      defects,
-    };
+    rejected = { response: shownOf(response)?.slice(0, shown) ?? null, defects };
   }
   return { value: usable?.value ?? null, calls: made, defects: rejected?.defects ?? [] };
 }
+
+/** What a model is shown of its response; null when there is nothing. */
+const shownOf = ({ object, text }: ChatResponse): string | null =>
+  object === null ? (text ?? null) || null : JSON.stringify(object);

@@ -92,3 +92,17 @@ export const anyOutline = ({ least, most }: SectionBounds): fc.Arbitrary<Outline
 /** Any outline that these settings may have. */
 export const anyOutlineFor = (config: GenerationConfig): fc.Arbitrary<Outline> =>
   anyOutline(sectionBounds(bodyWords(config)));
+
+const PIECES = [
+  ...['# ', '## ', '> ', '- ', '1. ', '```', '```js\n', '---', '\n', '\n\n', '| a | b |\n|---|---|\n| 1 |', '    ', '  '],
+  ...['*', '**', '_', '`', '[', ']', '(', ')', '![', '](', '<', '>', '&lt;', '&#64;', '\\', '~~', '[^1]', '[^1]: ', '[a]: ', ':', '/'],
+  ...['https://spam.example/offer', 'http:', '//', 'www.', 'spam.example', '/x', 'me@spam.example', 'mailto:', '@', 'javascript:alert(1)'],
+  ...['<b>', '</b>', '<script>', '<img src=x onerror=y>', '<div', '<!--', '-->', '<https://spam.example>', '[x](article:1)', '[x](/y)'],
+  ...['Roses grow.', 'Light', 'the', ' ', ' ', 'Sure!', '— A poet', '木', 'é', '\u200b', '\ud800', '\0', '\t', '"', '1,500'],
+];
+
+/** Pieces of Markdown in any order, and texts of any kind. */
+export const anyMarkdown: fc.Arbitrary<string> = fc.oneof(
+  { weight: 4, arbitrary: fc.array(fc.constantFrom(...PIECES), { maxLength: 40 }).map((pieces) => pieces.join('')) },
+  { weight: 1, arbitrary: fc.string({ unit: 'binary', maxLength: 200 }) },
+);

@@ -8,7 +8,7 @@ import { MAX_DOCUMENT_MARKS } from '../../document/text/marks.ts';
 import { ProviderError } from '../../providers/types.ts';
 import type { Outline } from '../outline.ts';
 import { faqHeading } from './faq-headings.ts';
-import { blockId } from './part-builder.ts';
+import { blockId } from './markdown/blocks.ts';
 import { FAQ_ID } from './write-faq.ts';
 import type { WrittenPart } from './writer.ts';
 

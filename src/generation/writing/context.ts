@@ -1,6 +1,7 @@
 /** Context of a part: the rest of the article in at most 2,000 words. */
 import type { Block } from '../../document/format/schema.ts';
 import { collectTexts } from '../../document/format/walk.ts';
+import { wordRanges } from '../../document/format/words.ts';
 import { ParsedTexts } from '../../document/inline/texts.ts';
 import type { Outline } from '../outline.ts';
 import type { SectionContext, WrittenPart } from './writer.ts';
@@ -9,14 +10,6 @@ import type { SectionContext, WrittenPart } from './writer.ts';
 const HEADING_WORDS = 18;
 const LINE_WORDS = 22;
 const BEFORE_WORDS = 300;
-
-const SEGMENTER = new Intl.Segmenter('en', { granularity: 'word' });
-
-/** The offsets at which the words of a text begin and end. */
-const wordRanges = (text: string): { start: number; end: number }[] =>
-  [...SEGMENTER.segment(text)].flatMap(({ index, segment, isWordLike }) =>
-    isWordLike ? [{ start: index, end: index + segment.length }] : [],
-  );
 
 /** The first words of a text. */
 export function firstWords(text: string, count: number): string {

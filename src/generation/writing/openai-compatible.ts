@@ -2,7 +2,7 @@ import { conversation, type RejectedResponse } from '../../providers/ask.ts';
 import type { ChatResponse, ModelAddress } from '../../providers/chat-model.ts';
 import { createStreamedModel, type StreamLimits } from '../../providers/streamed-model.ts';
 import { strictSchema } from '../../providers/strict-schema.ts';
-import { faqOutput, outlineOutput, sectionOutput } from './model-output.ts';
+import { outlineOutput } from './model-output.ts';
 import { outputLimit, STRUCTURED_TOKENS, type TokenLimits, textTokens } from './output-tokens.ts';
 import {
   faqData,
@@ -14,11 +14,7 @@ import {
 } from './prompts.ts';
 import type { ArticleWriter, WritingBrief } from './writer.ts';
 
-const schemas = {
-  outline: strictSchema(outlineOutput),
-  section: strictSchema(sectionOutput),
-  faq: strictSchema(faqOutput),
-} as const;
+const OUTLINE_SCHEMA = strictSchema(outlineOutput);
 
 export interface WriterOptions extends ModelAddress {
   readonly limits: StreamLimits;
@@ -26,24 +22,25 @@ export interface WriterOptions extends ModelAddress {
 }
 
 interface Asked {
+  /** None for a text. */
+  readonly schema?: Readonly<Record<string, unknown>>;
   readonly instructions: string;
   readonly data: Readonly<Record<string, unknown>>;
   /** Tokens of the response. */
   readonly tokens: number;
 }
 
-/** A writer for models behind an OpenAI-compatible API, with strict JSON schemas. */
+/** A writer for models behind an OpenAI-compatible API: the outline is strict JSON, texts are Markdown. */
 export function createOpenAiCompatibleWriter({ tokens: bounds, ...options }: WriterOptions): ArticleWriter {
   const model = createStreamedModel(options);
   const ask = (
-    what: keyof typeof schemas,
-    { instructions, data, tokens }: Asked,
+    { schema, instructions, data, tokens }: Asked,
     { signal, rejected }: { readonly signal: AbortSignal; readonly rejected?: RejectedResponse | undefined },
   ): Promise<ChatResponse> =>
     model.complete({
       instructions,
-      messages: conversation(data, rejected),
-      schema: schemas[what],
+      messages: conversation(data, rejected, schema === undefined ? 'text' : 'JSON object'),
+      ...(schema === undefined ? {} : { schema }),
       maxTokens: outputLimit(tokens, bounds),
       signal,
     });
@@ -54,8 +51,8 @@ export function createOpenAiCompatibleWriter({ tokens: bounds, ...options }: Wri
     model: options.model,
     outline: (question) =>
       ask(
-        'outline',
         {
+          schema: OUTLINE_SCHEMA,
           instructions: outlineInstructions(question),
           data: outlineData(question),
           tokens: STRUCTURED_TOKENS.outline,
@@ -64,7 +61,6 @@ export function createOpenAiCompatibleWriter({ tokens: bounds, ...options }: Wri
       ),
     section: (question) =>
       ask(
-        'section',
         {
           instructions: sectionInstructions(question),
           data: sectionData(question),
@@ -74,7 +70,6 @@ export function createOpenAiCompatibleWriter({ tokens: bounds, ...options }: Wri
       ),
     faq: (question) =>
       ask(
-        'faq',
         { instructions: faqInstructions(question), data: faqData(question), tokens: ofText(question) },
         question,
       ),

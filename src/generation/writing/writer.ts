@@ -4,6 +4,7 @@ import type { Defect as AnyDefect, RejectedResponse } from '../../providers/ask.
 import type { ChatResponse } from '../../providers/chat-model.ts';
 import type { GenerationConfig } from '../config.ts';
 import type { Outline, OutlineSection, SectionBounds } from '../outline.ts';
+import type { Mended } from './markdown/mendings.ts';
 
 /** An article that a text may link to: PUBLISHED, in the project. */
 export interface LinkableArticle {
@@ -22,14 +23,11 @@ export interface WritingBrief {
 
 /** Kinds of defects. */
 export type DefectCode =
-  | 'address'
   | 'chatter'
   | 'empty'
-  | 'heading'
   | 'language'
   | 'length'
-  | 'link'
-  | 'markdown'
+  | 'refused'
   | 'repeated'
   | 'shape'
   | 'truncated';
@@ -81,7 +79,7 @@ export interface FaqQuestion extends Question {
   readonly context: SectionContext;
 }
 
-/** A model that writes articles. Its output is unchecked; the shapes are in `model-output.ts`. */
+/** A model that writes articles. Its output is unchecked: an outline of `model-output.ts`, or Markdown. */
 export interface ArticleWriter {
   readonly name: string;
   /** What its calls are listed under. */
@@ -124,8 +122,8 @@ export type FaqRequest = Omit<SectionRequest, 'index' | 'articles'>;
 export interface WrittenPart {
   /** Valid blocks with ids of their own; without the section's heading. */
   readonly blocks: readonly Block[];
-  /** Words of the blocks. */
+  /** Words of the blocks, code included. */
   readonly words: number;
-  /** Requested words over all calls. */
-  readonly asked: number;
+  /** What was corrected without a call. */
+  readonly mended: Mended;
 }
