@@ -1,19 +1,29 @@
 import { sql } from 'kysely';
 import type { Database, Queryable } from '../db/database.ts';
 import type { JobId } from '../ids.ts';
+import type { PartKind } from './part-kinds.ts';
+import type { Mended } from './writing/markdown/mendings.ts';
 
-/** Part 0 is the outline; the sections follow in order, then the FAQ. */
+/** The outline's number; those of the others follow in the order in which they are made. */
 export const OUTLINE_PART = 0;
 
-/** A stored part. */
-export interface Part {
+/** A part to be written. */
+export interface PlannedPart {
+  /** Its place in the order of the job's parts. */
   readonly part: number;
+  readonly kind: PartKind;
   /** Planned words until it is written. */
   readonly words: number;
+}
+
+/** A stored part. */
+export interface Part extends PlannedPart {
   /** Calls with a response so far, over all attempts. */
   readonly calls: number;
   /** Calls without one. */
   readonly unanswered: number;
+  /** The article does without it: its content is empty. */
+  readonly left_out: boolean;
   readonly content: unknown;
 }
 
@@ -21,22 +31,24 @@ export interface Part {
 export const readParts = (db: Queryable, jobId: JobId): Promise<Part[]> =>
   db
     .selectFrom('generation_parts')
-    .select(['part', 'words', 'calls', 'unanswered', 'content'])
+    .select(['part', 'kind', 'words', 'calls', 'unanswered', 'left_out', 'content'])
     .where('job_id', '=', jobId)
     .orderBy('part')
     .execute();
 
-/** Adds planned parts with these word counts, from `first` on. Existing parts stay. */
-export async function planParts(
-  db: Queryable,
-  jobId: JobId,
-  first: number,
-  words: readonly number[],
-): Promise<void> {
+/** The parts of a kind, in order. */
+export const ofKind = <Row extends { readonly kind: PartKind }>(
+  parts: readonly Row[],
+  kind: PartKind,
+): Row[] => parts.filter((part) => part.kind === kind);
+
+/** Adds parts. Existing ones stay. */
+export async function planParts(db: Queryable, jobId: JobId, parts: readonly PlannedPart[]): Promise<void> {
   await sql`
-    INSERT INTO generation_parts (job_id, part, words)
-    SELECT ${jobId}, ${first} + position - 1, words
-    FROM unnest(${[...words]}::integer[]) WITH ORDINALITY AS planned (words, position)
+    INSERT INTO generation_parts (job_id, part, kind, words)
+    SELECT ${jobId}, part, kind, words
+    FROM unnest(${parts.map(({ part }) => part)}::integer[], ${parts.map(({ kind }) => kind)}::text[],
+      ${parts.map(({ words }) => words)}::integer[]) AS planned (part, kind, words)
     ON CONFLICT DO NOTHING`.execute(db);
 }
 
@@ -45,12 +57,16 @@ export async function storePart(
   db: Database,
   jobId: JobId,
   part: number,
-  { content, words }: { readonly content: object; readonly words: number },
+  {
+    content,
+    words,
+    mended = {},
+  }: { readonly content: object; readonly words: number; readonly mended?: Mended },
 ): Promise<void> {
   await db
     .updateTable('generation_parts')
     // The end of its last call has removed the mark.
-    .set({ content: JSON.stringify(content), words, asked: true })
+    .set({ content: JSON.stringify(content), words, mended: JSON.stringify(mended), asked: true })
     .where('job_id', '=', jobId)
     .where('part', '=', part)
     .where('content', 'is', null)

@@ -8,9 +8,14 @@ import type { JobId } from '../ids.ts';
 import { completedJobExample } from '../jobs/examples.ts';
 import { type CallRow, readCalls } from './calls.ts';
 import type { Outline } from './outline.ts';
-import { OUTLINE_PART } from './parts.ts';
+import { PART_KINDS } from './part-kinds.ts';
+import { ofKind } from './parts.ts';
+import { MENDINGS } from './writing/markdown/mendings.ts';
 
 const count = (description: string) => z.int().min(0).describe(description);
+const mended = z
+  .partialRecord(z.enum(MENDINGS), z.int().min(1))
+  .describe('What was corrected in the text without a call, and how often');
 const repairs = z
   .array(z.string())
   .describe('Why responses of the writer were rejected before the final one');
@@ -34,6 +39,7 @@ export const generationReportSchema = z
     sections: z
       .array(
         z.object({
+          kind: z.enum(['section', 'faq']),
           heading: z
             .string()
             .nullable()
@@ -42,14 +48,24 @@ export const generationReportSchema = z
             ),
           words: count('As planned until it is written'),
           written: z.boolean(),
+          leftOut: z
+            .boolean()
+            .describe('Nothing usable came: the article does without it, and it is not charged'),
           repairs,
+          mended,
         }),
       )
       .describe('In the order of the article; none in a run that ends with the outline'),
+    leftOut: z
+      .array(z.string())
+      .describe(
+        'Ids of the sections of the outline that are not in the article. Where the last section is among them, the one before it was not written as an ending. Empty in a job that is not COMPLETED, and once RETENTION_DAYS are over',
+      ),
     calls: z
       .array(
         z.object({
-          part: z.int().describe('0 for the outline, then the sections in order'),
+          part: z.int().describe('In the order in which they are made'),
+          kind: z.enum(PART_KINDS).describe('What the part is'),
           model: z.string(),
           outcome: z
             .enum(['answered', 'unanswered'])
@@ -81,17 +97,30 @@ export const generationReportExample: GenerationReport = {
   words: 590,
   outline: { approved: true, repairs: [] },
   sections: [
-    { heading: 'Look at the soil first', words: 281, written: true, repairs: [] },
     {
+      kind: 'section',
+      heading: 'Look at the soil first',
+      words: 281,
+      written: true,
+      leftOut: false,
+      repairs: [],
+      mended: { link: 2 },
+    },
+    {
+      kind: 'section',
       heading: 'What to sow, and when',
       words: 309,
       written: true,
+      leftOut: false,
       repairs: ['The text has 190 words. It should have 315.'],
+      mended: {},
     },
   ],
+  leftOut: [],
   calls: [
     {
       part: 0,
+      kind: 'outline',
       model: 'gpt-oss-120b',
       outcome: 'answered',
       startedAt: '2026-03-02T08:30:04.120Z',
@@ -127,11 +156,11 @@ export async function readGenerationReport(
     .executeTakeFirstOrThrow(() => notFound('job'));
   const parts = await db
     .selectFrom('generation_parts')
-    .select(['part', 'asked', 'words', 'repairs'])
+    .select(['kind', 'asked', 'words', 'repairs', 'mended', 'left_out'])
     .select([
       sql<boolean>`content IS NOT NULL`.as('written'),
       // Headings come from the outline: sections are too large to read for this.
-      sql<Partial<Outline> | null>`CASE WHEN part = ${OUTLINE_PART} AND ${job.status} = 'COMPLETED' THEN content END`.as(
+      sql<Partial<Outline> | null>`CASE WHEN kind = 'outline' AND ${job.status} = 'COMPLETED' THEN content END`.as(
         'outline',
       ),
     ])
@@ -139,30 +168,43 @@ export async function readGenerationReport(
     .orderBy('part')
     .execute();
   const calls = await readCalls(db, job.id);
-  const [outline, ...sections] = parts;
+  const [outline] = ofKind(parts, 'outline');
+  const sections = parts.flatMap(({ kind, ...part }) =>
+    kind === 'section' || kind === 'faq' ? [{ kind, ...part }] : [],
+  );
   return {
     jobId: job.id,
     articleId: job.article_id,
     status: job.status,
     writer: job.writer,
     credits: { estimated: job.estimated, reserved: job.reserved, consumed: job.consumed },
-    words: sections.reduce((sum, { written, words }) => sum + (written ? words : 0), 0),
+    words: sections.reduce(
+      (sum, { written, words, left_out }) => sum + (written && !left_out ? words : 0),
+      0,
+    ),
     outline: {
       approved: outline?.written === true && !outline.asked,
       repairs: outline?.repairs ?? [],
     },
-    sections: sections.map(({ written, words, repairs }, index) => ({
+    sections: sections.map(({ kind, written, words, repairs, mended, left_out: leftOut }, index) => ({
+      kind,
       heading: outline?.outline?.sections?.[index]?.heading ?? null,
       words,
-      written,
+      written: written && !leftOut,
+      leftOut,
       repairs,
+      mended,
     })),
+    leftOut: sections.flatMap((section, index) =>
+      section.left_out ? (outline?.outline?.sections?.[index]?.id ?? []) : [],
+    ),
     calls: calls.map(toCall),
   };
 }
 
 const toCall = (row: CallRow): GenerationReport['calls'][number] => ({
   part: row.part,
+  kind: row.kind,
   model: row.model,
   outcome: row.outcome,
   startedAt: iso(row.created_at),

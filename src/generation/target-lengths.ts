@@ -75,7 +75,8 @@ export function sectionTarget(config: Lengths, outline: Outline, finished: reado
   const index = finished.length;
   const own = planned[index] ?? 0;
   const later = sum(planned.slice(index + 1));
-  const left = bodyWords(config) - sum(finished.map((part, at) => writtenWords(part, headingWords(outline, at))));
+  const left =
+    bodyWords(config) - sum(finished.map((part, at) => writtenWords(part, headingWords(outline, at))));
   const adapted = clamp((left * own) / Math.max(1, own + later), own * (1 - MAX_OFF), own * (1 + MAX_OFF));
   return Math.max(Math.min(own, MIN_TARGET), Math.round(adapted) - headingWords(outline, index));
 }

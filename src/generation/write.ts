@@ -5,25 +5,21 @@ import type { ArticleId, JobId, ProjectId, WorkspaceId } from '../ids.ts';
 import { ProviderError } from '../providers/types.ts';
 import { MAX_UNANSWERED } from './call-limits.ts';
 import type { EndedCall } from './calls.ts';
-import { bodyWords, FAQ_WORDS, type GenerationConfig } from './config.ts';
+import type { GenerationConfig } from './config.ts';
 import { countCalls } from './count-calls.ts';
-import type { Outline } from './outline.ts';
-import { OUTLINE_PART, type Part, planParts, readParts, storePart } from './parts.ts';
+import { leaveOut, sectionsLeftOut } from './left-out.ts';
+import { countOutlineWords, type Outline } from './outline.ts';
+import { OUTLINE_PART, ofKind, type PlannedPart, planParts, readParts, storePart } from './parts.ts';
 import type { GenerationPrice } from './price.ts';
 import { showWritten } from './progress.ts';
-import { scaleLengths } from './target-lengths.ts';
+import { partLengths } from './target-lengths.ts';
+import type { LinkableArticle, WritingBrief, WrittenPart } from './writing/brief.ts';
 import { planOutline } from './writing/plan-outline.ts';
 import { writeFaq } from './writing/write-faq.ts';
 import { writeSection } from './writing/write-section.ts';
-import type {
-  ArticleWriter,
-  ArticleWriters,
-  LinkableArticle,
-  WritingBrief,
-  WrittenPart,
-} from './writing/writer.ts';
+import type { ArticleWriter, ArticleWriters } from './writing/writer.ts';
 
-/** Words that an outline counts as unpaid work. */
+/** Words that an outline counts as unpaid work at least. */
 const OUTLINE_WORDS = 300;
 /** Articles that a text may link to: the latest published ones. */
 const MAX_LINKABLE = 50;
@@ -47,18 +43,21 @@ type Work = Awaited<ReturnType<typeof readWork>>;
 
 /** The inputs of a job, as frozen when it was admitted and validated. */
 async function readWork(db: Database, jobId: JobId) {
-  const { config, voice, template, linkable } = await db
+  const { config, voice, template, linkable, requested_at } = await db
     .selectFrom('generations')
-    .select(['config', 'voice', 'template', 'linkable'])
+    .innerJoin('jobs', 'jobs.id', 'generations.job_id')
+    .select(['config', 'voice', 'template', 'linkable', 'jobs.created_at as requested_at'])
     .where('job_id', '=', jobId)
     .executeTakeFirstOrThrow();
   if (config === null) throw new Error(`job ${jobId} has no settings`);
-  const brief: WritingBrief = { config: config as GenerationConfig, voice, template };
+  const date = requested_at.toISOString().slice(0, 'yyyy-mm-dd'.length);
+  const brief: WritingBrief = { config: config as GenerationConfig, date, voice, template };
   const parts = await readParts(db, jobId);
+  const [outline] = ofKind(parts, 'outline');
   return {
     linkable: linkable ?? [],
     brief,
-    outline: (parts[OUTLINE_PART]?.content ?? null) as Outline | null,
+    outline: (outline?.content ?? null) as Outline | null,
     parts,
   };
 }
@@ -88,60 +87,86 @@ export async function validateGeneration(
     .set({ voice, template, linkable, writer: writers[writingQuality].name })
     .where('job_id', '=', jobId)
     .execute();
-  await planParts(db, jobId, OUTLINE_PART, [OUTLINE_WORDS]);
-  const [outline] = await readParts(db, jobId);
+  await planParts(db, jobId, [{ part: OUTLINE_PART, kind: 'outline', words: OUTLINE_WORDS }]);
+  const [outline] = ofKind(await readParts(db, jobId), 'outline');
   const { research } = price as unknown as GenerationPrice;
   return { outlined: outline?.content != null, outlineOnly: purpose === 'outline', research: research > 0 };
 }
 
 /** Writes the outline, unless it is stored. */
 export const makeOutline = (dependencies: WritingDependencies, task: WritingTask): Promise<void> =>
-  writePart(dependencies, { ...task, part: OUTLINE_PART }, async (writer, { brief }, answered) => ({
-    content: await planOutline(writer, { brief, answered, signal: task.signal }),
-    words: OUTLINE_WORDS,
-  }));
+  writePart(dependencies, { ...task, part: OUTLINE_PART }, async (writer, { brief }, answered) => {
+    const content = await planOutline(writer, { brief, answered, signal: task.signal });
+    return { content, words: Math.max(OUTLINE_WORDS, countOutlineWords(content)) };
+  });
 
 /** Adds a planned row for each section, and one for the FAQ. @returns number of rows */
 export async function planSections(db: Database, jobId: JobId): Promise<number> {
   const { brief, outline } = await readWork(db, jobId);
   if (outline === null) throw new Error(`job ${jobId} has no outline`);
-  const { config } = brief;
-  const words = scaleLengths(outline.sections, bodyWords(config));
-  if (config.faq) words.push(FAQ_WORDS);
-  await planParts(db, jobId, OUTLINE_PART + 1, words);
-  return words.length;
+  const planned = partLengths(brief.config, outline).map(
+    (words, index): PlannedPart => ({
+      part: OUTLINE_PART + 1 + index,
+      kind: index < outline.sections.length ? 'section' : 'faq',
+      words,
+    }),
+  );
+  await planParts(db, jobId, planned);
+  return planned.length;
 }
 
-/** Writes a section or the FAQ, unless it is stored. Earlier parts must be written. */
+/**
+ * Writes a section or the FAQ, unless it is stored. Earlier parts must be written. A section that no call made usable is left
+ * out where the article can do without it.
+ */
 export async function makeSection(
   dependencies: WritingDependencies,
   task: WritingTask & { readonly part: number },
 ): Promise<void> {
   const { jobId, part, signal } = task;
-  await writePart(dependencies, task, async (writer, work, answered) => {
+  const withoutIt = async ({ brief, outline, parts }: Work): Promise<boolean> => {
+    const sections = ofKind(parts, 'section');
+    const index = sections.findIndex((section) => section.part === part);
+    if (outline === null || index < 0) return false;
+    const numbers = sections.slice(index, index + sectionsLeftOut(outline, index)).map((own) => own.part);
+    return leaveOut(dependencies.db, jobId, numbers, brief.config);
+  };
+  const write: Write = async (writer, work, answered) => {
     const { brief, outline } = work;
     if (outline === null) throw new Error(`job ${jobId} has no outline`);
-    const first = OUTLINE_PART + 1;
-    const index = part - first;
-    const finished = work.parts.slice(first, part).map(({ content }) => content as WrittenPart);
+    const sections = ofKind(work.parts, 'section');
+    const index = sections.findIndex((section) => section.part === part);
+    const before = index < 0 ? sections : sections.slice(0, index);
+    const finished = before.map(({ content }) => content as WrittenPart);
     const request = { brief, outline, finished, answered, signal };
     const written =
-      index < outline.sections.length
-        ? await writeSection(writer, { ...request, index, articles: work.linkable })
-        : await writeFaq(writer, request);
-    return { content: written, words: written.words };
-  });
+      index < 0
+        ? await writeFaq(writer, request)
+        : await writeSection(writer, { ...request, index, articles: work.linkable });
+    return { content: written, words: written.words, mended: written.mended };
+  };
+  await writePart(dependencies, task, write, withoutIt);
   await showWritten(dependencies.db, jobId);
 }
 
-/** Writes a part, unless it is stored. */
+type Write = (
+  writer: ArticleWriter,
+  work: Work,
+  answered: number,
+) => Promise<Parameters<typeof storePart>[3]>;
+
+/**
+ * Writes a part, unless it is stored.
+ * @param withoutIt stores that the article does without a part that is not usable; false where it can't
+ */
 async function writePart(
   { db, writers, onCall }: WritingDependencies,
   { jobId, part, persist }: WritingTask & { readonly part: number },
-  write: (writer: ArticleWriter, work: Work, answered: number) => Promise<{ content: object; words: number }>,
+  write: Write,
+  withoutIt: (work: Work) => Promise<boolean> = async () => false,
 ): Promise<void> {
   const work = await readWork(db, jobId);
-  const planned: Part | undefined = work.parts[part];
+  const planned = work.parts.find((each) => each.part === part);
   if (planned?.content != null) return;
   if (planned !== undefined && planned.unanswered >= MAX_UNANSWERED) {
     throw new ProviderError(
@@ -156,6 +181,8 @@ async function writePart(
   } catch (error) {
     if (!(error instanceof ProviderError)) throw error;
     if (error.kind === 'retryable' || error.kind === 'misconfigured') throw error;
+    const isUnusable = error.kind === 'unusable' || error.kind === 'refused';
+    if (isUnusable && (await persist(() => withoutIt(work)))) return;
     const failure = db.updateTable('generations').set({ failure: error.message }).where('job_id', '=', jobId);
     await persist(() => failure.execute());
     throw new ProviderError(error.kind, 'No text could be used; the job says why.', { cause: error });

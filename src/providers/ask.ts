@@ -1,4 +1,4 @@
-/** Requests a JSON object, or a text, from a model until the response is usable. */
+/** Requests a response from a model until it is usable. */
 import type { z } from 'zod';
 import type { ChatMessage, ChatResponse } from './chat-model.ts';
 import { ProviderError } from './types.ts';
@@ -29,15 +29,15 @@ export interface Checked<Value, Wrong extends Defect = Defect> {
 }
 
 /**
- * The messages for a model: the data, and after a rejected response also the response and its defects.
- * @param form what the response has to be
+ * The messages for a model: the question, and after a rejected response also that response and its defects.
+ * @param whole what the response has to be
  */
 export function conversation(
-  data: Readonly<Record<string, unknown>>,
+  text: string,
   rejected: RejectedResponse | undefined,
-  form: 'JSON object' | 'text' = 'JSON object',
+  whole: 'JSON object' | 'text' = 'JSON object',
 ): ChatMessage[] {
-  const question: ChatMessage = { role: 'user', text: JSON.stringify(data) };
+  const question: ChatMessage = { role: 'user', text };
   if (rejected === undefined) return [question];
   const defects = rejected.defects.map(({ problem, given }) => ({ problem, given }));
   return [
@@ -45,7 +45,7 @@ export function conversation(
     ...(rejected.response === null ? [] : [{ role: 'assistant' as const, text: rejected.response }]),
     {
       role: 'user',
-      text: `That answer cannot be used. Answer again, with the whole ${form} alone. What is wrong, as data: ${JSON.stringify(defects)}`,
+      text: `That response cannot be used. Respond again, with the whole ${whole} alone. What is wrong, as data: ${JSON.stringify(defects)}`,
     },
   ];
 }
@@ -135,11 +135,14 @@ export async function askUntilUsable<Value, Wrong extends Defect>({
       return { value: value === null || off > usable.off ? usable.value : value, calls: call, defects };
     }
     usable = value === null ? null : { value, off };
-    rejected = { response: shownOf(response)?.slice(0, shown) ?? null, defects };
+    rejected = {
+      response: sentBack(response)?.slice(0, shown) ?? null,
+      defects,
+    };
   }
   return { value: usable?.value ?? null, calls: made, defects: rejected?.defects ?? [] };
 }
 
-/** What a model is shown of its response; null when there is nothing. */
-const shownOf = ({ object, text }: ChatResponse): string | null =>
-  object === null ? (text ?? null) || null : JSON.stringify(object);
+/** What a model is shown of its response: a text as it was, of anything else the object alone. */
+const sentBack = ({ object, text }: ChatResponse): string | null =>
+  text ?? (object === null ? null : JSON.stringify(object));

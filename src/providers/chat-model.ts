@@ -1,4 +1,4 @@
-/** Requests a JSON object, or a text, from a model behind an OpenAI-compatible API. */
+/** Requests a JSON object from a model behind an OpenAI-compatible API. */
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
 import { APICallError } from 'ai';
 import { type EngineNames, machineCode, noResponse, statusError } from './http.ts';
@@ -26,7 +26,7 @@ export interface ChatMessage {
 export interface ChatRequest {
   readonly instructions: string;
   readonly messages: readonly ChatMessage[];
-  /** JSON Schema of the requested object, sent as strict structured output; none for a text. */
+  /** JSON Schema of the requested object, sent as strict structured output; without it a text is requested. */
   readonly schema?: Readonly<Record<string, unknown>>;
   /** The most tokens of the response; the model's own limit by default. */
   readonly maxTokens?: number;
@@ -44,9 +44,9 @@ export interface TokenUsage {
 }
 
 export interface ChatResponse {
-  /** The object in the response, unchecked; null when there is none, or none was requested. */
+  /** The object in the response, unchecked; null when there is none, or a text was requested. */
   readonly object: Readonly<Record<string, unknown>> | null;
-  /** The response to a request without a schema. */
+  /** The text, when that was requested. */
   readonly text?: string;
   /** True when the model stopped at a length limit: the object cannot be trusted, even if it parses. */
   readonly truncated: boolean;

@@ -1,4 +1,4 @@
-/** Requests a JSON object, or a text, from a model as a stream of tokens, and ends a call that stalls. */
+/** Requests a response from a model as a stream of tokens, and ends a call that stalls. */
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
 import { APICallError } from 'ai';
 import {
@@ -69,7 +69,7 @@ export function createStreamedModel({
       if (part.type === 'text-delta') {
         clock.writes();
         text += part.delta;
-        if (text.length > MAX_CHARACTERS) return readCompletion('', 'length', request);
+        if (text.length > MAX_CHARACTERS) return { object: null, truncated: true };
       }
       if (part.type === 'finish') {
         const { inputTokens: input, outputTokens: output } = part.usage;

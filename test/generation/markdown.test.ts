@@ -42,8 +42,19 @@ describe('a response', () => {
     expect(blocksOf(text)).toEqual([
       md('Roses *like* **light** and `water`.'),
       { type: 'heading', level: 3, text: 'In winter' },
-      { type: 'list', ordered: false, items: ['one', 'two'], children: [null, { ordered: false, items: ['three'] }] },
-      { type: 'table', header: ['a', 'b'], rows: [['1', '**2**']], align: [null, 'center'], format: 'markdown' },
+      {
+        type: 'list',
+        ordered: false,
+        items: ['one', 'two'],
+        children: [null, { ordered: false, items: ['three'] }],
+      },
+      {
+        type: 'table',
+        header: ['a', 'b'],
+        rows: [['1', '**2**']],
+        align: [null, 'center'],
+        format: 'markdown',
+      },
       { type: 'code', language: 'bash', text: 'for i in arr[0][1]; do echo "<head>"; done\n\necho $5/month' },
       { type: 'heading', level: 4, text: 'Deeper' },
       p('More text.'),
@@ -55,17 +66,37 @@ describe('a response', () => {
 
   // contract.md G57
   it.each([
-    ['a link', 'See [our partner](https://spam.example/offer) now.', [p('See our partner now.')], { link: 1 }],
+    [
+      'a link',
+      'See [our partner](https://spam.example/offer) now.',
+      [p('See our partner now.')],
+      { link: 1 },
+    ],
     ['a relative link', 'See [here](/admin).', [p('See here.')], { link: 1 }],
     ['a reference', 'See [here][1].\n\n[1]: https://spam.example/x', [p('See here.')], { link: 2 }],
     ['an autolink', 'See <https://spam.example/x>.', [p('See spam.example.')], { link: 1, address: 1 }],
     ['an address', 'See https://user@spam.example/x?y=1.', [p('See spam.example.')], { address: 1 }],
-    ['an address without a path', 'See http://www.spam.example now.', [p('See spam.example now.')], { address: 1 }],
-    ['an address without a scheme', 'See spam.example/offer now.', [p('See spam.example now.')], { address: 1 }],
+    [
+      'an address without a path',
+      'See http://www.spam.example now.',
+      [p('See spam.example now.')],
+      { address: 1 },
+    ],
+    [
+      'an address without a scheme',
+      'See spam.example/offer now.',
+      [p('See spam.example now.')],
+      { address: 1 },
+    ],
     ['www', 'See www.spam.example.', [p('See spam.example.')], { address: 1 }],
     ['an e-mail address', 'Ask me@spam.example today.', [p('Ask today.')], { address: 1 }],
     ['mailto', 'Ask mailto:me@spam.example.', [p('Ask.')], { address: 1 }],
-    ['an address in inline code', 'Open `https://spam.example/x`.', [md('Open `spam.example`.')], { address: 1 }],
+    [
+      'an address in inline code',
+      'Open `https://spam.example/x`.',
+      [md('Open `spam.example`.')],
+      { address: 1 },
+    ],
     [
       'an address in code',
       '```\ncurl https://spam.example/x\ncurl http://localhost:3000/x\n```',
@@ -78,24 +109,49 @@ describe('a response', () => {
       [p('See https://shop.example/roses or us@shop.example.')],
       {},
     ],
-    ['hosts', 'With Socket.io, Booking.com and example.com.', [p('With Socket.io, Booking.com and example.com.')], {}],
+    [
+      'hosts',
+      'With Socket.io, Booking.com and example.com.',
+      [p('With Socket.io, Booking.com and example.com.')],
+      {},
+    ],
     ['HTML', 'Roses <b>grow</b><br>well.', [p('Roses grow well.')], { html: 3 }],
     ['a block of HTML', '<div onclick="go()">\nA box.\n</div>', [p('A box.')], { html: 1 }],
     ['escaped HTML', 'Roses &lt;script&gt;grow&lt;/script&gt;.', [p('Roses grow.')], { html: 2 }],
     ['a comment', 'Roses grow.<!-- note -->', [p('Roses grow.')], { html: 1 }],
     ['an image', '![A rose](rose.png) Roses grow.', [p('A rose Roses grow.')], { image: 1 }],
-    ['a heading of level 1', '# Sun\n\nRoses grow.', [{ type: 'heading', level: 3, text: 'Sun' }, p('Roses grow.')], { heading: 1 }],
+    [
+      'a heading of level 1',
+      '# Sun\n\nRoses grow.',
+      [{ type: 'heading', level: 3, text: 'Sun' }, p('Roses grow.')],
+      { heading: 1 },
+    ],
     ['its own heading', '## Light\n\nRoses grow.', [p('Roses grow.')], { heading: 1 }],
     ['a bold heading of its own', '# **Light**\n\nRoses grow.', [p('Roses grow.')], { heading: 1 }],
     [
       'headings out of order',
       '# A\n\nOne.\n\n### B\n\nTwo.',
-      [{ type: 'heading', level: 3, text: 'A' }, p('One.'), { type: 'heading', level: 4, text: 'B' }, p('Two.')],
+      [
+        { type: 'heading', level: 3, text: 'A' },
+        p('One.'),
+        { type: 'heading', level: 4, text: 'B' },
+        p('Two.'),
+      ],
       { heading: 1 },
     ],
     ['a heading without text', 'Roses grow.\n\n### Next', [p('Roses grow.')], { heading: 1 }],
-    ['two headings in a row', '### A\n\n### B\n\nText.', [{ type: 'heading', level: 3, text: 'B' }, p('Text.')], { heading: 1 }],
-    ['a line over dashes', `${'Roses grow well here. '.repeat(8)}\n---\n\nMore.`, [p(`${'Roses grow well here. '.repeat(8)}`.trim()), p('More.')], { heading: 1 }],
+    [
+      'two headings in a row',
+      '### A\n\n### B\n\nText.',
+      [{ type: 'heading', level: 3, text: 'B' }, p('Text.')],
+      { heading: 1 },
+    ],
+    [
+      'a line over dashes',
+      `${'Roses grow well here. '.repeat(8)}\n---\n\nMore.`,
+      [p(`${'Roses grow well here. '.repeat(8)}`.trim()), p('More.')],
+      { heading: 1 },
+    ],
     ['a quote without a source', '> Roses are red.\n\nYes.', [p('Roses are red.'), p('Yes.')], { quote: 1 }],
     [
       'a quote with its source',
@@ -105,15 +161,45 @@ describe('a response', () => {
     ],
     ['rules', 'One.\n\n---\n\nTwo.\n\n***', [p('One.'), p('Two.')], { rule: 2 }],
     ['footnotes', 'One.[^1]\n\n[^1]: A note here.', [p('One.')], { footnote: 2 }],
-    ['a paragraph twice', 'Roses like the sun more than rain.\n\nRoses like the sun more than rain.', [p('Roses like the sun more than rain.')], { repeated: 1 }],
-    ['a paragraph of an earlier part', 'Roses need water every day in July.\n\nMore.', [p('More.')], { repeated: 1 }],
+    [
+      'a paragraph twice',
+      'Roses like the sun more than rain.\n\nRoses like the sun more than rain.',
+      [p('Roses like the sun more than rain.')],
+      { repeated: 1 },
+    ],
+    [
+      'a paragraph of an earlier part',
+      'Roses need water every day in July.\n\nMore.',
+      [p('More.')],
+      { repeated: 1 },
+    ],
     ['a strike', 'Roses ~~do not~~ grow.', [p('Roses do not grow.')], {}],
     ['an opening', 'Absolutely! Here is the section: Roses grow.', [p('Roses grow.')], { chatter: 1 }],
-    ['an opening on its own', 'Sure! Here is the section:\n\nRoses grow.', [p('Roses grow.')], { chatter: 1 }],
+    [
+      'an opening on its own',
+      'Sure! Here is the section:\n\nRoses grow.',
+      [p('Roses grow.')],
+      { chatter: 1 },
+    ],
     ['a closing', 'Roses grow. Let me know if you need more!', [p('Roses grow.')], { chatter: 1 }],
-    ['a closing on its own', 'Roses grow.\n\n---\n\nWord count: 12', [p('Roses grow.')], { chatter: 1, rule: 1 }],
-    ['a closing about itself', 'Roses grow. As an AI language model, I cannot know.', [p('Roses grow.')], { chatter: 1 }],
-    ['a fence around it', 'Here is the section:\n\n```markdown\n## Light\n\nRoses grow.\n```', [p('Roses grow.')], { heading: 1 }],
+    [
+      'a closing on its own',
+      'Roses grow.\n\n---\n\nWord count: 12',
+      [p('Roses grow.')],
+      { chatter: 1, rule: 1 },
+    ],
+    [
+      'a closing about itself',
+      'Roses grow. As an AI language model, I cannot know.',
+      [p('Roses grow.')],
+      { chatter: 1 },
+    ],
+    [
+      'a fence around it',
+      'Here is the section:\n\n```markdown\n## Light\n\nRoses grow.\n```',
+      [p('Roses grow.')],
+      { heading: 1 },
+    ],
     ['a link to an article that is not listed', 'See [mulch](article:9).', [p('See mulch.')], { link: 1 }],
   ])('is mended: %s', (_, text, blocks, mended) => {
     expect(blocksOf(text)).toEqual(blocks);
@@ -145,7 +231,11 @@ describe('a response', () => {
     ['another one', 'I cannot write about this topic.', 'refused'],
     ['a cut sentence', 'Roses grow. They grow best where the', 'truncated'],
     ['a cut sentence after a comma', 'Roses grow. Water,', 'truncated'],
-    ['talk in the middle', 'Roses grow.\n\nAs an AI language model, I cannot know.\n\nThey like light.', 'chatter'],
+    [
+      'talk in the middle',
+      'Roses grow.\n\nAs an AI language model, I cannot know.\n\nThey like light.',
+      'chatter',
+    ],
     ['a placeholder', 'Roses grow, says [insert name here] today.\n\nThey do.', 'chatter'],
   ])('is asked for again: %s', (_, text, code) => {
     expect(read(text).defects).toMatchObject([{ code }]);
@@ -177,25 +267,35 @@ describe('a response', () => {
 
 describe('questions', () => {
   const faq = (text: string) =>
-    readPart(text, { ...rules, section: { id: ' faq', heading: 'Frequently asked questions', level: 2 } }, { shape: shapeQuestions })
-      .blocks.map((block) => (block.type === 'heading' ? `${block.level} ${block.text}` : block.type));
+    readPart(
+      text,
+      { ...rules, section: { id: ' faq', heading: 'Frequently asked questions', level: 2 } },
+      { shape: shapeQuestions },
+    ).blocks.map((block) => (block.type === 'heading' ? `${block.level} ${block.text}` : block.type));
   const wanted = ['3 Why?', 'paragraph', '3 How?', 'paragraph', '3 When?', 'paragraph'];
 
   // contract.md G41
   it.each([
     ['as asked', '### Why?\n\nSo.\n\n### How?\n\nWell.\n\n### When?\n\nNow.'],
-    ['below their heading', '## Frequently asked questions\n\n### Why?\n\nSo.\n\n### How?\n\nWell.\n\n### When?\n\nNow.'],
+    [
+      'below their heading',
+      '## Frequently asked questions\n\n### Why?\n\nSo.\n\n### How?\n\nWell.\n\n### When?\n\nNow.',
+    ],
     ['below another heading', '# FAQ\n\n### Why?\n\nSo.\n\n### How?\n\nWell.\n\n### When?\n\nNow.'],
     ['too high', '# Why?\n\nSo.\n\n# How?\n\nWell.\n\n# When?\n\nNow.'],
     ['too low', '##### Why?\n\nSo.\n\n##### How?\n\nWell.\n\n##### When?\n\nNow.'],
     ['in bold', '**Why?**\n\nSo.\n\n**How?**\n\nWell.\n\n**When?**\n\nNow.'],
-    ['after an opening', 'Sure! Here are the questions:\n\n### Why?\n\nSo.\n\n### How?\n\nWell.\n\n### When?\n\nNow.'],
+    [
+      'after an opening',
+      'Sure! Here are the questions:\n\n### Why?\n\nSo.\n\n### How?\n\nWell.\n\n### When?\n\nNow.',
+    ],
   ])('are headings of level 3 when they come %s', (_, text) => {
     expect(faq(text)).toEqual(wanted);
   });
 });
 
-const TAGS = /<(?!\/?(?:p|h[2-6]|ul|ol|li|table|thead|tbody|tr|th|td|strong|em|code|pre|blockquote|cite|br|footer|figure|figcaption)\b)[^>]*>/;
+const TAGS =
+  /<(?!\/?(?:p|h[2-6]|ul|ol|li|table|thead|tbody|tr|th|td|strong|em|code|pre|blockquote|cite|br|footer|figure|figcaption)\b)[^>]*>/;
 
 /** What may never be saved, whatever was written. */
 function expectClean(blocks: readonly Block[]): void {
@@ -224,8 +324,46 @@ describe('any Markdown', () => {
 
   // contract.md G58
   it.each([
-    '[', '<', '*', '_', '`', '>', '> ', '- ', '1. ', '# ', '\n', '|', '|-', '&', '\\', '![', '](', '[a](', '<a ', '<!--', '*a ', '**a',
-    '```\n', '- a\n', 'a\n', '|a|\n', '[a]: b\n', 'a@', 'a.', 'http://', 'www.', '//a.b', '~~', ' ', '\t', '[^1]', '“', 'a. ', 'ab@c.de ', 'Sure! ',
+    '[',
+    '<',
+    '*',
+    '_',
+    '`',
+    '>',
+    '> ',
+    '- ',
+    '1. ',
+    '# ',
+    '\n',
+    '|',
+    '|-',
+    '&',
+    '\\',
+    '![',
+    '](',
+    '[a](',
+    '<a ',
+    '<!--',
+    '*a ',
+    '**a',
+    '```\n',
+    '- a\n',
+    'a\n',
+    '|a|\n',
+    '[a]: b\n',
+    'a@',
+    'a.',
+    'http://',
+    'www.',
+    '//a.b',
+    '~~',
+    ' ',
+    '\t',
+    '[^1]',
+    '“',
+    'a. ',
+    'ab@c.de ',
+    'Sure! ',
   ])('costs little time: %j without end', (unit) => {
     const text = unit.repeat(Math.ceil(65_536 / unit.length));
     const begun = performance.now();

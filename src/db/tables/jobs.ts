@@ -1,3 +1,4 @@
+import type { ColumnType } from 'kysely';
 import type { DocumentJson } from '../../document/format/schema.ts';
 import type { AiOperationId, ArticleId, IdeaClusterId, JobId, ProjectId, WorkspaceId } from '../../ids.ts';
 import type { AiOperationKind, Suggestions } from '../suggestions.ts';
@@ -75,17 +76,23 @@ export interface JobTables {
     /** The assembled body. */
     document: NullableJson<DocumentJson>;
     words: Nullable<number>;
+    /** Words of the body that are charged: code counts. */
+    delivered_words: Nullable<number>;
     /** Articles that it may link to; null until validated. */
     linkable: NullableJson<readonly { readonly id: string; readonly title: string }[]>;
+    /** The title and the keywords that a person gave the article; null without, and until validated. */
+    own_title: Nullable<string>;
+    own_keywords: Nullable<string[]>;
     /** Whether research has delivered. */
     researched: Default<boolean>;
     /** Why no text could be used, for people: it quotes headings, which no history may hold. */
     failure: Nullable<string>;
   };
-  /** Part 0 is the outline, the others are sections in order. */
+  /** What a run makes, in order. */
   generation_parts: {
     job_id: JobId;
     part: number;
+    kind: 'outline' | 'plan' | 'section' | 'faq' | 'edits' | 'lead';
     /** Written by a writer, or being written. */
     asked: Default<boolean>;
     /** Calls with a response: an attempt continues from those before it. */
@@ -96,8 +103,14 @@ export interface JobTables {
     words: number;
     /** The defects that a writer had to correct. */
     repairs: Default<string[]>;
+    /** What was corrected without a call, by kind. */
+    mended: ColumnType<Record<string, number>, string | undefined, string>;
+    /** A section that the article does without. */
+    left_out: Default<boolean>;
     /** Null until it is written; empty once the job was pruned. */
     content: NullableJson<Record<string, unknown>>;
+    /** The same as the editor's pass left it; null where that changed nothing. */
+    revised: NullableJson<Record<string, unknown>>;
   };
   /** Calls of writers, each from before it is made; they outlive their articles. */
   generation_calls: {

@@ -2,10 +2,11 @@ import type { Checked } from '../../providers/ask.ts';
 import type { ChatResponse } from '../../providers/chat-model.ts';
 import { deliveredWords } from '../delivered.ts';
 import { isShort } from '../target-lengths.ts';
+import type { Defect } from './brief.ts';
 import { languageDefect } from './language.ts';
 import { MAX_CHARACTERS } from './markdown/bound.ts';
 import { type PartRules, type ReadPart, readPart } from './markdown/read.ts';
-import type { ArticleWriter, Defect } from './writer.ts';
+import type { ArticleWriter } from './writer.ts';
 
 /** Characters that are read for each word that was requested, code included, and at least. */
 const CHARACTERS_PER_WORD = 40;

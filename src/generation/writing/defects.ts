@@ -1,4 +1,4 @@
-import type { Defect, DefectCode } from './writer.ts';
+import type { Defect, DefectCode } from './brief.ts';
 
 /** Characters of a model's text that a defect quotes. */
 const MAX_GIVEN = 80;

@@ -15,6 +15,7 @@ import {
   sectionBounds,
 } from '../outline.ts';
 import { scaleLengths } from '../target-lengths.ts';
+import type { Defect } from './brief.ts';
 import { excerpt } from './defects.ts';
 import { faqHeading } from './faq-headings.ts';
 import { textDefect } from './language.ts';
@@ -25,7 +26,7 @@ import { type OutlineOutput, outlineOutput } from './model-output.ts';
 import { fitSections, MAX_PLANNED_HEADING } from './outline-bounds.ts';
 import { requestPart } from './request-part.ts';
 import { customersWords, type Said } from './said.ts';
-import type { ArticleWriter, Defect, OutlineRequest } from './writer.ts';
+import type { ArticleWriter, OutlineRequest } from './writer.ts';
 
 /**
  * Plans an article (contract.md G42): requests an outline, checks every bound, and sends exact defects back, in at most
@@ -41,8 +42,10 @@ export async function planOutline(
   const bounds = sectionBounds(words);
   const { value } = await requestPart<Outline>({
     ask: (rejected) =>
-      writer.outline({
+      writer.ask({
+        kind: 'outline',
         brief,
+        article: null,
         words,
         sections: bounds,
         signal,
@@ -119,7 +122,9 @@ class OutlineReader {
         level: index > 0 && level >= 3 ? 3 : 2,
         purpose: this.text(`${name}.purpose`, purpose),
         // Keywords are only hints for the writer.
-        keywords: [...new Set(keywords.map((keyword) => readLine(keyword, this.own.addresses)))].filter(Boolean),
+        keywords: [...new Set(keywords.map((keyword) => readLine(keyword, this.own.addresses)))].filter(
+          Boolean,
+        ),
         estimatedWords: Math.min(Math.max(lengths[index] ?? 0, MIN_ESTIMATED_WORDS), MAX_ESTIMATED_WORDS),
       };
     });

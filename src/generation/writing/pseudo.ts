@@ -1,8 +1,10 @@
 import { countTextWords } from '../../document/format/words.ts';
 import { languageName } from '../../language-names.ts';
+import type { ChatResponse } from '../../providers/chat-model.ts';
 import { tidy } from './markdown/bound.ts';
 import type { OutlineOutput } from './model-output.ts';
-import type { ArticleWriter, FaqQuestion, OutlineQuestion, SectionQuestion } from './writer.ts';
+import type { Question, QuestionOf } from './prompts/index.ts';
+import type { ArticleWriter } from './writer.ts';
 
 /** Planned words of a section and of a paragraph. */
 const WORDS_PER_SECTION = 200;
@@ -47,20 +49,26 @@ const NUMBERS = ['one', 'two', 'three', 'four', 'five', 'six', 'seven', 'eight',
 export const createPseudoWriter = (): ArticleWriter => ({
   name: 'pseudo',
   model: 'pseudo',
-  outline: async (question) => {
+  async ask(question) {
     question.signal.throwIfAborted();
-    return { object: { ...planOf(question) }, truncated: false };
+    return respond(question);
   },
-  section: async (question) => respond(question.signal, () => sectionOf(question)),
-  faq: async (question) => respond(question.signal, () => faqOf(question)),
 });
 
-function respond(signal: AbortSignal, write: () => readonly string[]) {
-  signal.throwIfAborted();
-  return { object: null, text: write().join('\n\n'), truncated: false };
+/** Its responses by kind of part: an object, or the blocks of a text. */
+const RESPONSES: {
+  readonly [Kind in Question['kind']]: (question: QuestionOf<Kind>) => OutlineOutput | readonly string[];
+} = { outline: outlineFor, section: sectionOf, faq: faqOf };
+
+function respond(question: Question): ChatResponse {
+  const write = RESPONSES[question.kind] as (question: Question) => object | readonly string[];
+  const written = write(question);
+  return Array.isArray(written)
+    ? { object: null, text: written.join('\n\n'), truncated: false }
+    : { object: { ...written }, truncated: false };
 }
 
-function planOf({ brief, words, sections: { least, most } }: OutlineQuestion): OutlineOutput {
+function outlineFor({ brief, words, sections: { least, most } }: QuestionOf<'outline'>): OutlineOutput {
   const { config } = brief;
   const topic = plainWords(config.topic, 'this topic');
   const title = `Pseudo article about ${topic}`;
@@ -78,8 +86,7 @@ function planOf({ brief, words, sections: { least, most } }: OutlineQuestion): O
 }
 
 /** The blocks of a section, as Markdown. */
-function sectionOf({ brief, section, words, context, articles }: SectionQuestion): string[] {
-  const number = context.finished.length + 1;
+function sectionOf({ brief, section, number, words, articles }: QuestionOf<'section'>): string[] {
   const heading = plainWords(section.heading, 'this section');
   const source = sentencesAbout({
     heading,
@@ -114,7 +121,7 @@ function sectionOf({ brief, section, words, context, articles }: SectionQuestion
 const itemsOf = (section: number): string[] =>
   NUMBERS.slice(0, 3).map((word) => `Pseudo point ${word} of section ${section}`);
 
-function faqOf({ brief, words }: FaqQuestion): string[] {
+function faqOf({ brief, words }: QuestionOf<'faq'>): string[] {
   const topic = plainWords(brief.config.topic, 'this topic');
   const source = sentencesAbout({ heading: 'the questions', topic, keyword: topic });
   const titles = NUMBERS.slice(0, QUESTIONS).map((word) => `What is pseudo question ${word} about ${topic}?`);
@@ -140,12 +147,7 @@ function sentencesAbout(names: Readonly<Record<string, string>>): () => string {
  * @param openings the longest first
  * @param number tells it from others of the same length
  */
-function exactly(
-  words: number,
-  openings: readonly string[],
-  next: () => string,
-  number: number,
-): string {
+function exactly(words: number, openings: readonly string[], next: () => string, number: number): string {
   const opening = openings.find((text) => countTextWords(text) <= words);
   const sentences = opening === undefined ? [] : [opening];
   let left = words - countTextWords(opening ?? '');

@@ -1,6 +1,6 @@
 import type { Outline } from '../outline.ts';
+import type { LinkableArticle, WritingBrief } from './brief.ts';
 import { addressesIn } from './markdown/addresses.ts';
-import type { LinkableArticle, WritingBrief } from './writer.ts';
 
 /** What the customer wrote, which an article may repeat. */
 export interface Said {

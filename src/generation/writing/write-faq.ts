@@ -1,7 +1,7 @@
 import { countTextWords } from '../../document/format/words.ts';
 import { faqTarget, roomFor } from '../target-lengths.ts';
+import type { Defect, WrittenPart } from './brief.ts';
 import { checkText } from './check-text.ts';
-import { contextOf } from './context.ts';
 import { faqHeading } from './faq-headings.ts';
 import { repetitionKeys } from './markdown/blocks.ts';
 import { cutQuestions } from './markdown/cut.ts';
@@ -10,7 +10,7 @@ import type { ReadPart } from './markdown/read.ts';
 import { requestPart } from './request-part.ts';
 import { customersWords } from './said.ts';
 import { partOf } from './write-section.ts';
-import type { ArticleWriter, Defect, FaqRequest, WrittenPart } from './writer.ts';
+import type { ArticleWriter, FaqRequest } from './writer.ts';
 
 /** Never a section's id: those are trimmed. */
 export const FAQ_ID = ' faq';
@@ -29,10 +29,10 @@ export async function writeFaq(writer: ArticleWriter, request: FaqRequest): Prom
     articles: [],
     earlier: new Set(finished.flatMap(({ blocks }) => repetitionKeys(blocks))),
   };
-  const context = contextOf(outline, finished);
   const { language } = brief.config;
   const { value } = await requestPart<ReadPart>({
-    ask: (rejected) => writer.faq({ brief, title: outline.title, words, context, signal, rejected }),
+    ask: (rejected) =>
+      writer.ask({ kind: 'faq', brief, article: { outline, finished, faq: null }, words, signal, rejected }),
     check: (response) =>
       checkText(response, { rules, writer, language, words, shape: shapeQuestions, defect: questionsDefect }),
     answered,

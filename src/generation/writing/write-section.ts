@@ -1,14 +1,15 @@
 import { countTextWords } from '../../document/format/words.ts';
 import { deliveredWords } from '../delivered.ts';
 import { roomFor, sectionTarget } from '../target-lengths.ts';
+import type { WrittenPart } from './brief.ts';
 import { checkText } from './check-text.ts';
-import { contextOf, firstWords } from './context.ts';
+import { firstWords } from './excerpt.ts';
 import { repetitionKeys } from './markdown/blocks.ts';
 import { cutBlocks } from './markdown/cut.ts';
 import type { ReadPart } from './markdown/read.ts';
 import { requestPart } from './request-part.ts';
 import { customersWords } from './said.ts';
-import type { ArticleWriter, SectionRequest, WrittenPart } from './writer.ts';
+import type { ArticleWriter, SectionRequest } from './writer.ts';
 
 const QUOTED_WORDS = 12;
 
@@ -29,15 +30,15 @@ export async function writeSection(writer: ArticleWriter, request: SectionReques
     articles,
     earlier: new Set(finished.flatMap(({ blocks }) => repetitionKeys(blocks))),
   };
-  const context = contextOf(outline, finished);
   const { value } = await requestPart<ReadPart>({
     ask: (rejected) =>
-      writer.section({
+      writer.ask({
+        kind: 'section',
         brief,
-        title: outline.title,
+        article: { outline, finished, faq: null },
         section,
+        number: index + 1,
         words,
-        context,
         articles: articles.map(({ title }) => title),
         signal,
         rejected,

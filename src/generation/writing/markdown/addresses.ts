@@ -70,7 +70,9 @@ export function cutAddresses(text: string, allowed: ReadonlySet<string>, code = 
     cut += 1;
     return host;
   });
-  return cut === 0 ? { text, cut } : { text: code ? shown : closeGaps(withoutLeftOvers(shown, allowed)), cut };
+  return cut === 0
+    ? { text, cut }
+    : { text: code ? shown : closeGaps(withoutLeftOvers(shown, allowed)), cut };
 }
 
 /** The host of a web address, nothing of an e-mail address. */
@@ -98,9 +100,14 @@ function replaceRanges(text: string, replace: (literal: string) => string, code:
 
 /** What was cut may have left another address behind, which no real text does: `https://` goes from all of it. */
 function withoutLeftOvers(text: string, allowed: ReadonlySet<string>): string {
-  const isLeft = findAddresses(text).some(({ start, end }) => !allowed.has(bareAddress(text.slice(start, end))));
-  return isLeft ? text.replace(LEFT_OVER, ' ').replaceAll('://', ' ').replaceAll('@', ' ').replace(/www\./gi, ' ') : text;
+  const isLeft = findAddresses(text).some(
+    ({ start, end }) => !allowed.has(bareAddress(text.slice(start, end))),
+  );
+  return isLeft
+    ? text.replace(LEFT_OVER, ' ').replaceAll('://', ' ').replaceAll('@', ' ').replace(/www\./gi, ' ')
+    : text;
 }
 
 /** Closes the gap that a removed address left before a space or a full stop. */
-const closeGaps = (text: string): string => text.replace(/ {2,100}/g, ' ').replace(/ (?=[.,;!?](?:\s|$))/g, '');
+const closeGaps = (text: string): string =>
+  text.replace(/ {2,100}/g, ' ').replace(/ (?=[.,;!?](?:\s|$))/g, '');

@@ -10,11 +10,16 @@ import {
 } from '../../../document/format/schema.ts';
 import { countTextWords } from '../../../document/format/words.ts';
 import { type InlineRun, runsText, textRun } from '../../../document/inline/runs.ts';
-import { type FieldText, fieldText, fieldTexts, type NewBlock } from '../../../document/markdown/field-text.ts';
+import {
+  type FieldText,
+  fieldText,
+  fieldTexts,
+  type NewBlock,
+} from '../../../document/markdown/field-text.ts';
 import { ListReader } from '../../../document/markdown/list.ts';
 import { readPhrasing } from '../../../document/markdown/phrasing.ts';
 import { htmlToParts } from '../../../document/text/html-text.ts';
-import type { LinkableArticle } from '../writer.ts';
+import type { LinkableArticle } from '../brief.ts';
 import type { Note } from './mendings.ts';
 import { articleOf, mendText, textOf } from './phrasing.ts';
 

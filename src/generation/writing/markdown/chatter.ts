@@ -68,7 +68,9 @@ export function closingStart(text: string, said: string): number {
   for (const { index, segment } of sentences.slice(-MAX_SENTENCES).toReversed()) {
     const sentence = segment.trim();
     if (sentence === '') continue;
-    const isAbout = [...CLOSINGS, ...ANYWHERE].some((pattern) => pattern.test(sentence) && !pattern.test(said));
+    const isAbout = [...CLOSINGS, ...ANYWHERE].some(
+      (pattern) => pattern.test(sentence) && !pattern.test(said),
+    );
     if (!isAbout) break;
     start = index;
   }

@@ -1,9 +1,9 @@
 /** Cuts a part to a number of words, where that hurts least. */
 import type { Block, SubList } from '../../../document/format/schema.ts';
+import { countTextWords, wordRanges } from '../../../document/format/words.ts';
 import { serializeInline } from '../../../document/inline/markdown.ts';
 import { parseInline } from '../../../document/inline/parse.ts';
 import { hasFormatting, type InlineRun, runsText } from '../../../document/inline/runs.ts';
-import { countTextWords, wordRanges } from '../../../document/format/words.ts';
 import { deliveredWords } from '../../delivered.ts';
 import { MIN_QUESTIONS, questionsIn } from './faq.ts';
 
@@ -50,7 +50,8 @@ export function cutQuestions(blocks: readonly Block[], words: number): Block[] {
   const kept = questions.slice(0, left);
   if (ofFirst(left) <= words) return kept.flat();
   // Each has an equal part of the words, and what those before it left.
-  let room = words - kept.reduce((sum, [heading]) => sum + (heading === undefined ? 0 : deliveredWords([heading])), 0);
+  let room =
+    words - kept.reduce((sum, [heading]) => sum + (heading === undefined ? 0 : deliveredWords([heading])), 0);
   return kept.flatMap(([heading, ...response], index) => {
     if (heading === undefined) return [];
     const shown = cutBlocks(response, Math.max(1, Math.floor(room / (kept.length - index))));
@@ -70,7 +71,12 @@ function cutBlock(block: Block, words: number, byWord: boolean): Block | null {
       // What is cut of a quote is no longer what its source said.
       return block.type === 'quote'
         ? { id: block.id, type: 'paragraph', ...text }
-        : { id: block.id, type: 'paragraph', ...text, ...(block.links === undefined ? {} : { links: block.links }) };
+        : {
+            id: block.id,
+            type: 'paragraph',
+            ...text,
+            ...(block.links === undefined ? {} : { links: block.links }),
+          };
     }
     case 'list': {
       const left = { words };
@@ -124,7 +130,11 @@ function cutList(list: SubList, left: { words: number }, markdown: boolean): Sub
     if (left.words === 0) break;
   }
   if (items.length === 0) return null;
-  return { ordered: list.ordered, items, children: children.some((child) => child !== null) ? children : undefined };
+  return {
+    ordered: list.ordered,
+    items,
+    children: children.some((child) => child !== null) ? children : undefined,
+  };
 }
 
 const SENTENCES = new Intl.Segmenter('en', { granularity: 'sentence' });

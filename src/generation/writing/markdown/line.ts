@@ -7,11 +7,14 @@ import { mendText } from './phrasing.ts';
 const MAX_LINE = 4_000;
 const PREFIX = /^(?:#{1,6}\s+|[-*+•]\s+)/;
 
-/** A model's text as one plain line: without marks, links, tags and addresses that may not stay. */
+/** A model's text as one plain line, of several paragraphs the first: without marks, links, tags and addresses that may not stay. */
 export function readLine(raw: string, addresses: ReadonlySet<string>): string {
-  const line = tidy(raw.slice(0, MAX_LINE)).replace(/\s+/g, ' ').replace(PREFIX, '');
+  const [first = ''] = tidy(raw.slice(0, MAX_LINE)).split(/\n[ \t]*\n/, 1);
+  const line = first.replace(/\s+/g, ' ').replace(PREFIX, '');
   const shown =
-    weighInline(line).problem === null ? runsText(parseText(line).runs) : line.replace(/[[\]*_`<&\\!]+/g, ' ');
+    weighInline(line).problem === null
+      ? runsText(parseText(line).runs)
+      : line.replace(/[[\]*_`<&\\!]+/g, ' ');
   return mendText(shown, addresses, () => undefined)
     .replace(/\s+/g, ' ')
     .trim();

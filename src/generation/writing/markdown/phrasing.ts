@@ -121,7 +121,9 @@ function unwrapped(
       const url = node.type === 'link' ? node.url : (definitions.get(node.identifier)?.url ?? '');
       // Standing for an article is ours to write.
       const article = Number(ARTICLE.exec(url.trim())?.[1] ?? 0);
-      const children = node.children.flatMap((child) => unwrapped(child, { ...rules, articles: 0 }, definitions, note));
+      const children = node.children.flatMap((child) =>
+        unwrapped(child, { ...rules, articles: 0 }, definitions, note),
+      );
       const length = textOf(children).trim().length;
       if (article >= 1 && article <= rules.articles && length >= 1 && length <= MAX_LINK_TEXT) {
         return [{ type: 'link', url: `#article-${article}`, children }];
@@ -131,7 +133,9 @@ function unwrapped(
     }
     default:
       return 'children' in node
-        ? (node.children as readonly PhrasingContent[]).flatMap((child) => unwrapped(child, rules, definitions, note))
+        ? (node.children as readonly PhrasingContent[]).flatMap((child) =>
+            unwrapped(child, rules, definitions, note),
+          )
         : [];
   }
 }

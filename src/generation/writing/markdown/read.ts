@@ -3,8 +3,9 @@ import type { RootContent } from 'mdast';
 import type { Block } from '../../../document/format/schema.ts';
 import { collectTexts } from '../../../document/format/walk.ts';
 import { parseMarkdown } from '../../../document/markdown/parse.ts';
+import type { Defect } from '../brief.ts';
 import { excerpt } from '../defects.ts';
-import type { Defect } from '../writer.ts';
+
 import { BlockBuilder, type BlockRules } from './blocks.ts';
 import { boundMarkdown, MAX_CHARACTERS } from './bound.ts';
 import { closingStart, isChatter, isRefusal, openingLength } from './chatter.ts';
@@ -47,7 +48,11 @@ export function readPart(
   const counter = new MendingCounter();
   const { note } = counter;
   if (isRefusal(text)) {
-    return { blocks: [], mended: {}, defects: [excerpt('refused', 'The response declines to write the text.', text)] };
+    return {
+      blocks: [],
+      mended: {},
+      defects: [excerpt('refused', 'The response declines to write the text.', text)],
+    };
   }
   const { nodes, definitions } = parseUnfenced(boundMarkdown(text, characters));
   mendPhrasing(nodes, definitions, { addresses: rules.addresses, articles: rules.articles.length }, note);
@@ -64,7 +69,9 @@ function parseUnfenced(text: string) {
   const fenced = parsed.nodes.filter((node) => node.type === 'code');
   const [only] = fenced;
   if (only === undefined || fenced.length > 1 || parsed.nodes.length > 1 + MAX_AROUND) return parsed;
-  const isWhole = MARKDOWN.test(only.lang ?? '') && parsed.nodes.every(({ type }) => type === 'code' || type === 'paragraph');
+  const isWhole =
+    MARKDOWN.test(only.lang ?? '') &&
+    parsed.nodes.every(({ type }) => type === 'code' || type === 'paragraph');
   return isWhole ? parseMarkdown(only.value) : parsed;
 }
 
@@ -82,7 +89,8 @@ function withoutFrame(nodes: readonly RootContent[], said: string, note: Note): 
       continue;
     }
     const [opening] = first.children;
-    if (opening?.type === 'text' && opening.value.length > length) opening.value = opening.value.slice(length);
+    if (opening?.type === 'text' && opening.value.length > length)
+      opening.value = opening.value.slice(length);
     break;
   }
   for (let last = kept.at(-1); last?.type === 'paragraph'; last = kept.at(-1)) {
@@ -96,7 +104,8 @@ function withoutFrame(nodes: readonly RootContent[], said: string, note: Note): 
     }
     const closing = last.children.at(-1);
     const behind = text.length - start;
-    if (closing?.type === 'text' && closing.value.length > behind) closing.value = closing.value.slice(0, -behind);
+    if (closing?.type === 'text' && closing.value.length > behind)
+      closing.value = closing.value.slice(0, -behind);
     break;
   }
   return kept;
