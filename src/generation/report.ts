@@ -10,8 +10,12 @@ import { type CallRow, readCalls } from './calls.ts';
 import type { Outline } from './outline.ts';
 import { PART_KINDS } from './part-kinds.ts';
 import { ofKind } from './parts.ts';
+import { MENDINGS } from './writing/markdown/mendings.ts';
 
 const count = (description: string) => z.int().min(0).describe(description);
+const mended = z
+  .partialRecord(z.enum(MENDINGS), z.int().min(1))
+  .describe('What was corrected in the text without a call, and how often');
 const repairs = z
   .array(z.string())
   .describe('Why responses of the writer were rejected before the final one');
@@ -53,10 +57,19 @@ export const generationReportSchema = z
             ),
           words: count('As planned until it is written'),
           written: z.boolean(),
+          leftOut: z
+            .boolean()
+            .describe('Nothing usable came: the article does without it, and it is not charged'),
           repairs,
+          mended,
         }),
       )
       .describe('In the order of the article; none in a run that ends with the outline'),
+    leftOut: z
+      .array(z.string())
+      .describe(
+        'Ids of the sections of the outline that are not in the article. Where the last section is among them, the one before it was not written as an ending. Empty in a job that is not COMPLETED, and once RETENTION_DAYS are over',
+      ),
     calls: z
       .array(
         z.object({
@@ -94,15 +107,26 @@ export const generationReportExample: GenerationReport = {
   outline: { approved: true, repairs: [] },
   plan: { used: true, repairs: [] },
   sections: [
-    { kind: 'section', heading: 'Look at the soil first', words: 281, written: true, repairs: [] },
+    {
+      kind: 'section',
+      heading: 'Look at the soil first',
+      words: 281,
+      written: true,
+      leftOut: false,
+      repairs: [],
+      mended: { link: 2 },
+    },
     {
       kind: 'section',
       heading: 'What to sow, and when',
       words: 309,
       written: true,
+      leftOut: false,
       repairs: ['The text has 190 words. It should have 315.'],
+      mended: {},
     },
   ],
+  leftOut: [],
   calls: [
     {
       part: 0,
@@ -142,7 +166,7 @@ export async function readGenerationReport(
     .executeTakeFirstOrThrow(() => notFound('job'));
   const parts = await db
     .selectFrom('generation_parts')
-    .select(['kind', 'asked', 'words', 'repairs'])
+    .select(['kind', 'asked', 'words', 'repairs', 'mended', 'left_out'])
     .select([
       sql<boolean>`content IS NOT NULL`.as('written'),
       sql<string | null>`CASE WHEN kind = 'plan' THEN jsonb_typeof(content -> 'plan') END`.as('plan'),
@@ -166,19 +190,27 @@ export async function readGenerationReport(
     status: job.status,
     writer: job.writer,
     credits: { estimated: job.estimated, reserved: job.reserved, consumed: job.consumed },
-    words: sections.reduce((sum, { written, words }) => sum + (written ? words : 0), 0),
+    words: sections.reduce(
+      (sum, { written, words, left_out }) => sum + (written && !left_out ? words : 0),
+      0,
+    ),
     outline: {
       approved: outline?.written === true && !outline.asked,
       repairs: outline?.repairs ?? [],
     },
     plan: plan?.plan == null ? null : { used: plan.plan === 'object', repairs: plan.repairs },
-    sections: sections.map(({ kind, written, words, repairs }, index) => ({
+    sections: sections.map(({ kind, written, words, repairs, mended, left_out: leftOut }, index) => ({
       kind,
       heading: outline?.outline?.sections?.[index]?.heading ?? null,
       words,
-      written,
+      written: written && !leftOut,
+      leftOut,
       repairs,
+      mended,
     })),
+    leftOut: sections.flatMap((section, index) =>
+      section.left_out ? (outline?.outline?.sections?.[index]?.id ?? []) : [],
+    ),
     calls: calls.map(toCall),
   };
 }

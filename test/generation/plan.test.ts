@@ -8,7 +8,7 @@ import type { PlanOutput } from '../../src/generation/writing/plan.ts';
 import { type Question, requestOf } from '../../src/generation/writing/prompts/index.ts';
 import { writeSection } from '../../src/generation/writing/write-section.ts';
 import { jsonIn } from '../support/chat-completions.ts';
-import { briefOf, never, outlineOf, paragraph, prose, startScripted } from './support.ts';
+import { briefOf, never, outlineOf, prose, startScripted } from './support.ts';
 
 type Model = Awaited<ReturnType<typeof startScripted>>;
 let model: Model;
@@ -106,9 +106,10 @@ describe('a plan', () => {
 
 /** What the model is asked for one section: the lines of JSON, and the sentences of the task. */
 async function asked(index: number, config: Partial<GenerationConfig> = {}, plan = cutPlan(output, outline)) {
-  model = await startScripted({ blocks: [paragraph(prose(400))] });
+  model = await startScripted(prose(400));
   const brief = { ...briefOf({ topic: 'Roses', ...config }), title: 'Ten roses', keywords: ['rose care'] };
-  const part = { blocks: [{ ...paragraph(prose(300, 'lily')), id: 'x' } as never], words: 300, asked: 300 };
+  const text = prose(300, 'lily');
+  const part = { blocks: [{ id: 'x', type: 'paragraph' as const, text }], words: 300, mended: {} };
   const finished = Array.from({ length: index }, () => part);
   await writeSection(model.writer, { brief, outline, plan, index, finished, articles: [], signal: never });
   const turn = model.requests()[0]?.messages[1]?.content ?? '';

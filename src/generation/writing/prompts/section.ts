@@ -1,10 +1,8 @@
-import { strictSchema } from '../../../providers/strict-schema.ts';
 import { leadWords } from '../../config.ts';
 import type { OutlineSection } from '../../outline.ts';
 import { describeLength, lengthData } from '../lengths.ts';
-import { sectionOutput } from '../model-output.ts';
 import { textTokens } from '../output-tokens.ts';
-import type { Asking, Prompt } from './shared.ts';
+import { type Asking, MARKDOWN_ALONE, type Prompt } from './shared.ts';
 
 export interface SectionQuestion extends Asking<'section'> {
   readonly section: OutlineSection;
@@ -86,8 +84,8 @@ function role(question: SectionQuestion): string[] {
 }
 
 export const sectionPrompt: Prompt<SectionQuestion> = {
-  version: 2,
-  schema: strictSchema(sectionOutput),
+  version: 3,
+  schema: null,
   tokens: ({ words, brief }) => textTokens(words, brief.config.language),
   data(question) {
     const { brief, section, number, words, articles } = question;
@@ -108,10 +106,11 @@ export const sectionPrompt: Prompt<SectionQuestion> = {
     ...(keywordsOf(question).length === 0
       ? []
       : ['Use the keywords of this task once or twice, where a person would.']),
+    'Write mostly paragraphs, and where they help the reader a list, a table, code, or headings of level `headingLevel`. Begin with a paragraph and end with a whole sentence.',
     question.articles.length === 0
-      ? 'Leave `links` empty.'
-      : 'Where it helps the reader, link a few words of a paragraph to one of the listed articles by its number, each article once. Leave `links` empty otherwise.',
-    'Respond with blocks: mostly paragraphs, and where they help the reader a list, a quote, a table, or headings of level `headingLevel`. Begin with a paragraph and end with a whole sentence. Use no Markdown but bold, italic and inline code.',
+      ? 'Write no links.'
+      : 'Where it helps the reader, link a few words of a paragraph to one of the listed articles by its number, as in [words](article:3), each article once. Write no other links.',
+    MARKDOWN_ALONE,
     `Write \`section\` of the task in about ${describeLength(question.words, question.brief.config.language)}. Its heading stands above it already: do not repeat it.`,
   ],
 };
