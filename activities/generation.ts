@@ -1,16 +1,16 @@
 import type { Database } from '../src/db/database.ts';
+import { failureOf } from '../src/generation/failures.ts';
 import { enterStep, type GenerationStep } from '../src/generation/progress.ts';
 import { assembleGeneration, settleGeneration, settleOutline } from '../src/generation/settle.ts';
 import {
-  failureOf,
   makeFaq,
   makeOutline,
   makeSection,
   makeTextPlan,
   planSections,
   validateGeneration,
-  type WritingDependencies,
 } from '../src/generation/write.ts';
+import type { WritingDependencies } from '../src/generation/write-part.ts';
 import type { JobId } from '../src/ids.ts';
 import { createPauses } from '../src/providers/pauses.ts';
 import type { FailureCause } from '../src/temporal/shapes.ts';

@@ -10,8 +10,12 @@ import { type CallRow, readCalls } from './calls.ts';
 import type { Outline } from './outline.ts';
 import { PART_KINDS } from './part-kinds.ts';
 import { ofKind } from './parts.ts';
+import { MENDINGS } from './writing/markdown/mendings.ts';
 
 const count = (description: string) => z.int().min(0).describe(description);
+const mended = z
+  .partialRecord(z.enum(MENDINGS), z.int().min(1))
+  .describe('What was corrected in the text without a call, and how often');
 const repairs = z
   .array(z.string())
   .describe('Why responses of the writer were rejected before the final one');
@@ -32,6 +36,15 @@ export const generationReportSchema = z
       approved: z.boolean().describe('True when the run started from an approved outline'),
       repairs,
     }),
+    plan: z
+      .object({
+        used: z
+          .boolean()
+          .describe('False when the sections went by the outline, since no plan could be used'),
+        repairs,
+      })
+      .nullable()
+      .describe('How the text was planned; null until then, and once RETENTION_DAYS are over'),
     sections: z
       .array(
         z.object({
@@ -45,10 +58,19 @@ export const generationReportSchema = z
           words: count('As planned until it is written'),
           written: z.boolean(),
           takenOver: z.boolean().describe('Written by an earlier run of the article, which failed'),
+          leftOut: z
+            .boolean()
+            .describe('Nothing usable came: the article does without it, and it is not charged'),
           repairs,
+          mended,
         }),
       )
       .describe('In the order of the article; none in a run that ends with the outline'),
+    leftOut: z
+      .array(z.string())
+      .describe(
+        'Ids of the sections of the outline that are not in the article. Where the last section is among them, the one before it was not written as an ending. Empty in a job that is not COMPLETED, and once RETENTION_DAYS are over',
+      ),
     calls: z
       .array(
         z.object({
@@ -84,6 +106,7 @@ export const generationReportExample: GenerationReport = {
   credits: { estimated: 2, reserved: 2, consumed: 1 },
   words: 590,
   outline: { approved: true, repairs: [] },
+  plan: { used: true, repairs: [] },
   sections: [
     {
       kind: 'section',
@@ -91,7 +114,9 @@ export const generationReportExample: GenerationReport = {
       words: 281,
       written: true,
       takenOver: false,
+      leftOut: false,
       repairs: [],
+      mended: { link: 2 },
     },
     {
       kind: 'section',
@@ -99,9 +124,12 @@ export const generationReportExample: GenerationReport = {
       words: 309,
       written: true,
       takenOver: false,
+      leftOut: false,
       repairs: ['The text has 190 words. It should have 315.'],
+      mended: {},
     },
   ],
+  leftOut: [],
   calls: [
     {
       part: 0,
@@ -141,9 +169,10 @@ export async function readGenerationReport(
     .executeTakeFirstOrThrow(() => notFound('job'));
   const parts = await db
     .selectFrom('generation_parts')
-    .select(['kind', 'asked', 'words', 'repairs', 'taken_over'])
+    .select(['kind', 'asked', 'words', 'repairs', 'mended', 'left_out', 'taken_over'])
     .select([
       sql<boolean>`content IS NOT NULL`.as('written'),
+      sql<string | null>`CASE WHEN kind = 'plan' THEN jsonb_typeof(content -> 'plan') END`.as('plan'),
       // Headings come from the outline: sections are too large to read for this.
       sql<Partial<Outline> | null>`CASE WHEN kind = 'outline' AND ${job.status} = 'COMPLETED' THEN content END`.as(
         'outline',
@@ -154,6 +183,7 @@ export async function readGenerationReport(
     .execute();
   const calls = await readCalls(db, job.id);
   const [outline] = ofKind(parts, 'outline');
+  const [plan] = ofKind(parts, 'plan');
   const sections = parts.flatMap(({ kind, ...part }) =>
     kind === 'section' || kind === 'faq' ? [{ kind, ...part }] : [],
   );
@@ -163,19 +193,30 @@ export async function readGenerationReport(
     status: job.status,
     writer: job.writer,
     credits: { estimated: job.estimated, reserved: job.reserved, consumed: job.consumed },
-    words: sections.reduce((sum, { written, words }) => sum + (written ? words : 0), 0),
+    words: sections.reduce(
+      (sum, { written, words, left_out }) => sum + (written && !left_out ? words : 0),
+      0,
+    ),
     outline: {
       approved: outline?.written === true && !outline.asked,
       repairs: outline?.repairs ?? [],
     },
-    sections: sections.map(({ kind, written, words, repairs, taken_over }, index) => ({
-      kind,
-      heading: outline?.outline?.sections?.[index]?.heading ?? null,
-      words,
-      written,
-      takenOver: taken_over,
-      repairs,
-    })),
+    plan: plan?.plan == null ? null : { used: plan.plan === 'object', repairs: plan.repairs },
+    sections: sections.map(
+      ({ kind, written, words, repairs, mended, left_out: leftOut, taken_over }, index) => ({
+        kind,
+        heading: outline?.outline?.sections?.[index]?.heading ?? null,
+        words,
+        written: written && !leftOut,
+        takenOver: taken_over,
+        leftOut,
+        repairs,
+        mended,
+      }),
+    ),
+    leftOut: sections.flatMap((section, index) =>
+      section.left_out ? (outline?.outline?.sections?.[index]?.id ?? []) : [],
+    ),
     calls: calls.map(toCall),
   };
 }

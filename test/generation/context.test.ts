@@ -53,7 +53,7 @@ const part = (text: string): WrittenPart => ({
     text: `${text}。第${index}段。`,
   })),
   words: 250,
-  asked: 250,
+  mended: {},
 });
 
 const bytes = (question: Question, limits = LIMITS) => {

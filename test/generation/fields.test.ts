@@ -18,7 +18,7 @@ interface Asked {
 }
 let asked: Asked[] = [];
 
-/** A paragraph that follows from all that it was told, and from the model. */
+/** A sentence that follows from all that it was told, and from the model. */
 const sentenceOf = (text: string): string =>
   `In short ${[...hash('sha256', text).slice(0, 16)].map((digit) => 'abcdefghijklmnop'[Number.parseInt(digit, 16)]).join('')} holds.`;
 
@@ -32,9 +32,7 @@ const modelNamed = (model: string): ArticleWriter => ({
     asked.push({ model, kind: question.kind, told });
     const response = await pseudo.ask(question);
     if (question.kind !== 'section') return response;
-    const paragraph = { type: 'paragraph', text: sentenceOf(`${model}\n${told}`), links: [] };
-    const blocks = (response.object?.blocks ?? []) as unknown[];
-    return { ...response, object: { ...response.object, blocks: [...blocks, paragraph] } };
+    return { ...response, text: `${sentenceOf(`${model}\n${told}`)} ${response.text ?? ''}` };
   },
 });
 
@@ -109,8 +107,7 @@ const FIELDS: Readonly<Record<Field, Row>> = {
     told: 'patient goatherd',
   },
   contentTemplateId: {
-    value: () =>
-      created('content-templates', { name: 'Letter', text: 'Build it as a letter to a sister.' }),
+    value: () => created('content-templates', { name: 'Letter', text: 'Build it as a letter to a sister.' }),
     told: 'letter to a sister',
   },
   sourceUrl: {

@@ -326,7 +326,7 @@ describe('the report of a generation', () => {
     let answers = 0;
     writers.responses.section = async (question) => {
       answers += 1;
-      return answers === 1 ? { object: { blocks: [] }, truncated: false } : writers.pseudo.ask(question);
+      return answers === 1 ? { object: null, text: '', truncated: false } : writers.pseudo.ask(question);
     };
     const { article, job } = await calls.generateTo(workspace);
     const { sections } = article.outline as { sections: { heading: string }[] };
@@ -342,7 +342,7 @@ describe('the report of a generation', () => {
     expect(told.sections.map(({ heading, written }: Record<string, unknown>) => [heading, written])).toEqual(
       sections.map(({ heading }) => [heading, true]),
     );
-    expect(told.sections[0].repairs).toEqual(['The section has no text.']);
+    expect(told.sections[0].repairs).toEqual(['The response has no text of the article.']);
     expect(told.sections[1].repairs).toEqual([]);
     expect(told.words).toBe(
       told.sections.reduce((sum: number, { words }: { words: number }) => sum + words, 0),
@@ -352,7 +352,7 @@ describe('the report of a generation', () => {
   // contract.md G25
   it('shows nothing that was written for a job that did not end well', async () => {
     writers.behave = async (what) => {
-      if (what === 'section' && writers.asked.length > 2) throw new ProviderError('fatal', 'No.');
+      if (what === 'section' && writers.asked.length > 3) throw new ProviderError('fatal', 'No.');
     };
     const { job } = await calls.generateTo(workspace);
     const told = await report(job.id);
@@ -406,13 +406,14 @@ describe('what a generation leaves', () => {
       .where('job_id', '=', job.id as JobId)
       .orderBy('part')
       .execute();
-    expect(parts.filter(({ asked }) => asked)).toHaveLength(2);
+    const asked = parts.filter((part) => part.asked);
+    expect(asked).toHaveLength(3);
     const unpaid = await service.db
       .selectFrom('unpaid_work')
       .select('words')
       .where('workspace_id', '=', workspace.id)
       .execute();
-    expect(unpaid).toEqual([{ words: (parts[0]?.words ?? 0) + (parts[1]?.words ?? 0) }]);
+    expect(unpaid).toEqual([{ words: asked.reduce((sum, { words }) => sum + words, 0) }]);
   });
 
   // contract.md G23

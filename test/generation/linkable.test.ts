@@ -213,5 +213,5 @@ it('each article is given to one section: the one with most words of its title, 
   ]);
   const links = [{ text: 'sharp', articleId: '1' }];
   const blocks = [{ id: 'one', type: 'paragraph' as const, text: 'Keep them sharp.', links }];
-  expect(told([{ blocks, words: 3, asked: 3 }])[2]).toEqual([]);
+  expect(told([{ blocks, words: 3, mended: {} }])[2]).toEqual([]);
 });

@@ -1,17 +1,20 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { codePoints } from '../../src/fields.ts';
 import type { GenerationConfig } from '../../src/generation/config.ts';
+import type { Outline } from '../../src/generation/outline.ts';
 import { cutPlan } from '../../src/generation/writing/cut-plan.ts';
 import { makePlan } from '../../src/generation/writing/make-plan.ts';
 import type { PlanOutput } from '../../src/generation/writing/plan.ts';
+import { type Question, requestOf } from '../../src/generation/writing/prompts/index.ts';
 import { writeSection } from '../../src/generation/writing/write-section.ts';
 import { jsonIn } from '../support/chat-completions.ts';
-import { briefOf, never, outlineOf, paragraph, prose, startScripted } from './support.ts';
+import { briefOf, never, outlineOf, prose, startScripted } from './support.ts';
 
 type Model = Awaited<ReturnType<typeof startScripted>>;
 let model: Model;
 afterEach(() => model?.close());
 
+const LIMITS = { reasoningTokens: 0, maxOutputTokens: 16_384, contextTokens: 32_000 };
 const outline = outlineOf('Soil', 'Light', 'Water');
 const output: PlanOutput = {
   reader: 'Somebody with their first garden.',
@@ -103,9 +106,10 @@ describe('a plan', () => {
 
 /** What the model is asked for one section: the lines of JSON, and the sentences of the task. */
 async function asked(index: number, config: Partial<GenerationConfig> = {}, plan = cutPlan(output, outline)) {
-  model = await startScripted({ blocks: [paragraph(prose(400))] });
+  model = await startScripted(prose(400));
   const brief = { ...briefOf({ topic: 'Roses', ...config }), title: 'Ten roses', keywords: ['rose care'] };
-  const part = { blocks: [{ ...paragraph(prose(300, 'lily')), id: 'x' } as never], words: 300, asked: 300 };
+  const text = prose(300, 'lily');
+  const part = { blocks: [{ id: 'x', type: 'paragraph' as const, text }], words: 300, mended: {} };
   const finished = Array.from({ length: index }, () => part);
   await writeSection(model.writer, { brief, outline, plan, index, finished, articles: [], signal: never });
   const turn = model.requests()[0]?.messages[1]?.content ?? '';
@@ -167,15 +171,48 @@ describe('a section', () => {
 
 // contract.md G70
 it.each([
-  ['zh', 'characters', 2],
-  ['ja', 'characters', 2],
-  ['ko', 'characters', 4],
-  ['th', 'characters', 4],
-  ['de', 'words', 1],
-])('the length of a text in %s is requested in %s', async (language, unit, each) => {
-  const { turn, task } = await asked(0, { language: language, wordCount: 600 });
-  const length = Number(/(\d+) (?:words|characters) long/.exec(turn)?.[1]);
-  expect(length % each).toBe(0);
-  expect(task?.[unit]).toBe(length);
-  expect(turn).toContain(`${length} ${unit} long`);
+  ['zh', 'characters', 1_200],
+  ['ja', 'characters', 1_200],
+  ['ko', 'characters', 2_400],
+  ['th', 'characters', 2_400],
+  ['de', 'words', 600],
+])('the length of a text in %s is requested in %s', (language, unit, length) => {
+  const brief = briefOf({ language });
+  const article = { outline, plan: null, finished: [], faq: null };
+  const asking = { brief, signal: never, article, words: 600 } as const;
+  const [section] = outline.sections as [Outline['sections'][number]];
+  for (const question of [
+    { kind: 'section', ...asking, section, number: 1, articles: [] },
+    { kind: 'faq', ...asking },
+  ] satisfies Question[]) {
+    const turn = requestOf(question, LIMITS).messages[0]?.text ?? '';
+    expect(turn).toContain(`${length} ${unit}`);
+    expect(jsonIn(turn).at(-1)).toMatchObject({ task: { [unit]: length } });
+  }
+});
+
+// contract.md G70
+it('each language has its own conventions and worn phrases, and one without them goes by the English phrases', () => {
+  const article = { outline, plan: null, finished: [], faq: null };
+  const systemOf = (language: string) =>
+    requestOf({ kind: 'plan', brief: briefOf({ language }), signal: never, article }, LIMITS).instructions;
+  const worn = {
+    en: 'delve into',
+    'de-AT': 'In der heutigen Zeit',
+    es: 'sin lugar a dudas',
+    fr: 'de nos jours',
+    it: 'in conclusione',
+    'pt-BR': 'nos dias de hoje',
+    nl: 'kortom',
+    sv: 'sammanfattningsvis',
+    pl: 'podsumowując',
+    ja: '言うまでもなく',
+    'zh-Hant': '众所周知',
+    fi: 'delve into',
+  };
+  for (const [language, phrase] of Object.entries(worn)) {
+    expect(systemOf(language).toLowerCase()).toContain(phrase.toLowerCase());
+  }
+  expect(systemOf('de')).toContain('„…“');
+  expect(systemOf('fi')).not.toContain('“you”');
 });

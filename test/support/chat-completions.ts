@@ -5,7 +5,8 @@ import type { EngineRequest, EngineResponse } from './engine-server.ts';
 export interface ChatRequest {
   readonly model: string;
   readonly messages: readonly { role: string; content: string }[];
-  readonly response_format: {
+  /** None where a text is requested. */
+  readonly response_format?: {
     readonly type: string;
     readonly json_schema: {
       readonly strict: boolean;
@@ -20,13 +21,18 @@ export interface ChatRequest {
 
 export const chatRequest = (request: EngineRequest): ChatRequest => JSON.parse(request.body);
 
+/** What a response has to be made of; nothing where a text is requested. */
+export const schemaProperties = (request: EngineRequest): Record<string, { type: string }> =>
+  chatRequest(request).response_format?.json_schema.schema.properties ?? {};
+
 /**
  * The texts that are asked for, by id: a user turn is an object that has every id which the answer must have, itself or in
  * its `texts`. None when the question is another.
  */
 export function askedTexts(request: EngineRequest): Record<string, string> {
   const { messages, response_format } = chatRequest(request);
-  const ids = response_format.json_schema.schema.required;
+  const ids = response_format?.json_schema.schema.required ?? [];
+  if (ids.length === 0) return {};
   for (const json of userTurns(messages).flatMap(jsonIn)) {
     const texts = (json as { texts?: unknown } | null)?.texts ?? json;
     if (typeof texts === 'object' && texts !== null && ids.every((id) => Object.hasOwn(texts, id))) {

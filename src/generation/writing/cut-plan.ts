@@ -1,8 +1,8 @@
 import { cutAtWord } from '../../document/text/characters.ts';
 import { codePoints } from '../../fields.ts';
 import type { Outline } from '../outline.ts';
+import { tidy } from './markdown/bound.ts';
 import type { Plan, PlanOutput } from './plan.ts';
-import { tidy } from './text.ts';
 
 /** Characters of the whole plan, of a section's, and of each text that is about the whole article. */
 const MAX_PLAN = 6_000;

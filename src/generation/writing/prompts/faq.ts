@@ -1,8 +1,6 @@
-import { strictSchema } from '../../../providers/strict-schema.ts';
 import { describeLength, lengthData } from '../lengths.ts';
-import { faqOutput } from '../model-output.ts';
 import { textTokens } from '../output-tokens.ts';
-import type { Asking, Prompt } from './shared.ts';
+import { type Asking, MARKDOWN_ALONE, type Prompt } from './shared.ts';
 
 export interface FaqQuestion extends Asking<'faq'> {
   /** Words of all questions and answers. */
@@ -10,8 +8,8 @@ export interface FaqQuestion extends Asking<'faq'> {
 }
 
 export const faqPrompt: Prompt<FaqQuestion> = {
-  version: 2,
-  schema: strictSchema(faqOutput),
+  version: 3,
+  schema: null,
   tokens: ({ words, brief }) => textTokens(words, brief.config.language),
   data: ({ words, brief, article }) => ({
     ...lengthData(words, brief.config.language),
@@ -19,7 +17,8 @@ export const faqPrompt: Prompt<FaqQuestion> = {
   }),
   task: ({ words, brief }) => [
     'The article is written; its readers still have questions. Choose those that its text leaves open, in the words in which people ask them. None repeats a heading or what a section has explained.',
-    'Each answer is one paragraph. Its first sentence answers; the rest gives the reason or the condition. It ends with a whole sentence. Use no Markdown but bold, italic and inline code.',
-    `Write 3 to 5 such questions with their answers, ${describeLength(words, brief.config.language)} in all.`,
+    'Each answer is one paragraph. Its first sentence answers; the rest gives the reason or the condition. It ends with a whole sentence. A question is a heading of level 3, with its answer below.',
+    MARKDOWN_ALONE,
+    `Write 3 to 5 such questions with their answers, about ${describeLength(words, brief.config.language)} in all.`,
   ],
 };

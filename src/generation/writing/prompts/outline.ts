@@ -18,7 +18,7 @@ export const outlinePrompt: Prompt<OutlineQuestion> = {
   tokens: () => STRUCTURED_TOKENS.outline,
   data: ({ words, sections }) => ({ words, minSections: sections.least, maxSections: sections.most }),
   task: ({ brief, words, sections }) => [
-    `Make the outline of an article of ${describeLength(words, brief.config.language)} in ${describeBounds(sections)} sections.`,
+    `Make the outline of an article of about ${describeLength(words, brief.config.language)} in ${describeBounds(sections)} sections.`,
     brief.title === null
       ? 'The title says what the reader gets, with the primary keyword early, and promises no more than the text keeps.'
       : 'The article has its title already: repeat the `title` of the settings. The sections keep what it promises; where it names a number of things, they are that many.',

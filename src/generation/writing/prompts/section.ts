@@ -1,10 +1,8 @@
-import { strictSchema } from '../../../providers/strict-schema.ts';
 import { leadWords } from '../../config.ts';
 import type { OutlineSection } from '../../outline.ts';
 import { describeLength, lengthData } from '../lengths.ts';
-import { sectionOutput } from '../model-output.ts';
 import { textTokens } from '../output-tokens.ts';
-import type { Asking, Prompt } from './shared.ts';
+import { type Asking, MARKDOWN_ALONE, type Prompt } from './shared.ts';
 
 export interface SectionQuestion extends Asking<'section'> {
   readonly section: OutlineSection;
@@ -26,6 +24,23 @@ const isLast = ({ article, number }: SectionQuestion): boolean => number === art
 /** True when nothing stands before the section: no lead follows, or the plan has it as the opening. */
 const opens = (question: SectionQuestion): boolean =>
   isFirst(question) && (question.article?.plan?.opening === true || leadWords(question.brief.config) === 0);
+
+/** Its keywords by the plan, else by the outline. */
+function keywordsOf(question: SectionQuestion): readonly string[] {
+  const own = planned(question)?.keywords ?? [];
+  return own.length === 0 ? question.section.keywords : own;
+}
+
+/** The wishes that the plan has for its place; none without a plan. */
+function wishesOf(question: SectionQuestion): readonly string[] {
+  const plan = question.article?.plan;
+  return [
+    ...(opens(question) ? (plan?.openingWishes ?? []) : []),
+    ...(planned(question)?.wishes ?? []),
+    ...(isLast(question) ? (plan?.endingWishes ?? []) : []),
+    ...(plan?.generalWishes ?? []),
+  ];
+}
 
 /** What the place of the section asks of it. */
 function role(question: SectionQuestion): string[] {
@@ -59,32 +74,28 @@ function role(question: SectionQuestion): string[] {
     );
   } else {
     roles.push(
-      'Write what the plan says that this section adds, and leave out what it avoids. Of the wishes of the customer meet those of this task and no others.',
+      'Write what the plan says that this section adds, and leave out what it avoids.',
+      wishesOf(question).length === 0
+        ? 'The wishes of the customer are met by other sections.'
+        : 'Of the wishes of the customer meet those of this task and no others.',
     );
   }
   return roles;
 }
 
 export const sectionPrompt: Prompt<SectionQuestion> = {
-  version: 2,
-  schema: strictSchema(sectionOutput),
+  version: 3,
+  schema: null,
   tokens: ({ words, brief }) => textTokens(words, brief.config.language),
   data(question) {
-    const { article, brief, section, number, words, articles } = question;
-    const own = planned(question);
-    const plan = article?.plan;
-    const wishes = [
-      ...(opens(question) ? (plan?.openingWishes ?? []) : []),
-      ...(own?.wishes ?? []),
-      ...(isLast(question) ? (plan?.endingWishes ?? []) : []),
-      ...(plan?.generalWishes ?? []),
-    ];
+    const { brief, section, number, words, articles } = question;
+    const { adds, avoids } = planned(question) ?? {};
     return {
       section: { number, heading: section.heading, purpose: section.purpose },
-      adds: own?.adds,
-      avoids: own?.avoids,
-      keywords: own === undefined || own.keywords.length === 0 ? section.keywords : own.keywords,
-      wishes: plan == null ? undefined : wishes,
+      adds,
+      avoids,
+      keywords: keywordsOf(question),
+      wishes: wishesOf(question),
       headingLevel: section.level + 1,
       ...lengthData(words, brief.config.language),
       articles: articles.map((name, index) => ({ number: index + 1, title: name })),
@@ -92,9 +103,14 @@ export const sectionPrompt: Prompt<SectionQuestion> = {
   },
   task: (question) => [
     ...role(question),
-    'Use the keywords of this task once or twice, where a person would.',
-    'Where it helps the reader, link a few words of a paragraph to one of the listed articles by its number, each article once. Leave `links` empty otherwise.',
-    'Respond with blocks: mostly paragraphs, and where they help the reader a list, a quote, a table, or headings of level `headingLevel`. Begin with a paragraph and end with a whole sentence. Use no Markdown but bold, italic and inline code.',
-    `Write \`section\` of the task, ${describeLength(question.words, question.brief.config.language)} long. Its heading stands above it already: do not repeat it.`,
+    ...(keywordsOf(question).length === 0
+      ? []
+      : ['Use the keywords of this task once or twice, where a person would.']),
+    'Write mostly paragraphs, and where they help the reader a list, a table, code, or headings of level `headingLevel`. Begin with a paragraph and end with a whole sentence.',
+    question.articles.length === 0
+      ? 'Write no links.'
+      : 'Where it helps the reader, link a few words of a paragraph to one of the listed articles by its number, as in [words](article:3), each article once. Write no other links.',
+    MARKDOWN_ALONE,
+    `Write \`section\` of the task in about ${describeLength(question.words, question.brief.config.language)}. Its heading stands above it already: do not repeat it.`,
   ],
 };

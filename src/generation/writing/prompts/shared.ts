@@ -28,3 +28,7 @@ export interface Prompt<Question extends Asking<PartKind>> {
   /** Its place in the article, then the task, in sentences: ours alone. */
   task(question: Question): readonly string[];
 }
+
+/** The form of a text. */
+export const MARKDOWN_ALONE =
+  'Respond with the text alone, as Markdown: paragraphs, lists, tables, fenced code, bold, italic, inline code. No images, footnotes or horizontal rules, and no quotation without its source on a last line that begins with a dash.';

@@ -31,14 +31,20 @@ function shortened(value: unknown, limit: number): unknown {
 const fitData = (data: object, bytes: number, most: number): string =>
   fitLine(bytes, most, (limit) => JSON.stringify(limit === most ? data : shortened(data, limit)));
 
-/** The settings of the customer; what they did not set is absent. */
+/** Without what is empty, which would only ask for something to be said about it. */
+const withoutEmpty = (data: Readonly<Record<string, unknown>>): Record<string, unknown> =>
+  Object.fromEntries(
+    Object.entries(data).filter(([, value]) => value !== '' && !(Array.isArray(value) && value.length === 0)),
+  );
+
+/** The settings of the customer. */
 const settings = ({ config, title, keywords, voice, template }: WritingBrief): Record<string, unknown> => ({
   topic: config.topic,
   title: title ?? undefined,
   wishes: config.prompt,
   primaryKeyword: config.primaryKeyword,
   secondaryKeywords: config.secondaryKeywords,
-  articleKeywords: keywords.length === 0 ? undefined : keywords,
+  articleKeywords: keywords,
   audience: config.audience,
   tone: config.tone,
   voice: voice ?? undefined,
@@ -49,15 +55,19 @@ const settings = ({ config, title, keywords, voice, template }: WritingBrief): R
 function planLine({ sections, ...plan }: Plan, { outline }: ArticleSoFar, bytes: number): string {
   const numbered = sections.map(({ id, ...section }) => ({
     number: 1 + outline.sections.findIndex((each) => each.id === id),
-    ...section,
+    ...withoutEmpty(section),
   }));
-  const whole = JSON.stringify({ plan: { ...plan, sections: numbered } });
-  return bytesOf(whole) <= bytes ? whole : fitData({ plan }, bytes, MAX_OUTLINE_TEXT);
+  const general = withoutEmpty(plan);
+  const whole = JSON.stringify({ plan: { ...general, sections: numbered } });
+  return bytesOf(whole) <= bytes ? whole : fitData({ plan: general }, bytes, MAX_OUTLINE_TEXT);
 }
 
 /** The sections and the questions as they were written. */
 function writtenTexts({ outline, finished, faq }: ArticleSoFar, language: string): WrittenText[] {
-  const parts = finished.map((part, index) => ({ part, heading: outline.sections[index]?.heading ?? '' }));
+  // A section that is left out has no blocks.
+  const parts = finished
+    .map((part, index) => ({ part, heading: outline.sections[index]?.heading ?? '' }))
+    .filter(({ part }) => part.blocks.length > 0);
   if (faq !== null) parts.push({ part: faq, heading: faqHeading(language) });
   return parts.map(({ part, heading }) => {
     const written = renderMarkdown({ version: 1, blocks: [...part.blocks] });
@@ -82,7 +92,7 @@ export function userTurn<Question extends Asking<PartKind>>(
   bytes: number,
 ): string {
   const { article, brief } = question;
-  const before = [fitData({ settings: settings(brief) }, bytes * SHARES.settings, MAX_SETTING)];
+  const before = [fitData({ settings: withoutEmpty(settings(brief)) }, bytes * SHARES.settings, MAX_SETTING)];
   if (article !== null) {
     const sections = article.outline.sections.map(({ heading, level, purpose }, index) => {
       const number = index + 1;
@@ -95,7 +105,7 @@ export function userTurn<Question extends Asking<PartKind>>(
     }
   }
   const task = [...prompt.task(question), ...(prompt.schema === null ? [] : [JSON_ALONE])].join('\n');
-  const data = { task: prompt.data(question) };
+  const data = { task: withoutEmpty(prompt.data(question)) };
   const taskLines = [fitData(data, bytes * SHARES.task - bytesOf(task), MAX_OUTLINE_TEXT), task];
   // The room of the text is the same for all parts of a run: their tasks differ in length.
   const room = bytes * (1 - SHARES.task) - bytesOf(before.join('\n'));
