@@ -128,6 +128,7 @@ it('calls are in the report and the metrics, and in the usage of their workspace
   expect(outcomes(report, 1)).toEqual(['answered', 'unanswered', 'answered']);
   expect(report.calls.at(-1)).toEqual({
     part: sections,
+    kind: 'section',
     model: 'pseudo',
     outcome: 'answered',
     startedAt: expect.stringMatching(/Z$/),
