@@ -229,6 +229,7 @@ describe('a response', () => {
     ['its own heading alone', '## Light', 'empty'],
     ['a refusal', "I'm sorry, but I can't help with that request.", 'refused'],
     ['another one', 'I cannot write about this topic.', 'refused'],
+    ['one in German', 'Leider kann ich dabei nicht helfen.', 'refused'],
     ['a cut sentence', 'Roses grow. They grow best where the', 'truncated'],
     ['a cut sentence after a comma', 'Roses grow. Water,', 'truncated'],
     [
@@ -247,6 +248,9 @@ describe('a response', () => {
     'Roses grow:\n\n- in the sun\n- in the shade',
     'Run this:\n\n```\nnpm start\n```',
     'Of course roses need light! In the 1990s. They were the first to say so.',
+    'Of course, this depends on the soil.\n\n### Should I add compost?\n\nAbsolutely! Feel free to ask your neighbours, too.',
+    'Unfortunately, roses cannot grow there.',
+    'I have written a list of roses.\n\nI have written the names down. Would you like to continue with lilies?',
     'Node.js, ASP.NET and the file README.md are names. So is `regex.test(x)`, e.g. in v1.2.3.',
     'It costs 3 < 5 and 7 > 6 euros, and/or more. “Why?” she asked. See chapter 3 (p. 12).',
     'กุหลาบต้องการแสงแดดและน้ำ',

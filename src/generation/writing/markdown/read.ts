@@ -9,6 +9,7 @@ import { excerpt } from '../defects.ts';
 import { BlockBuilder, type BlockRules } from './blocks.ts';
 import { boundMarkdown, MAX_CHARACTERS } from './bound.ts';
 import { closingStart, isChatter, isRefusal, openingLength } from './chatter.ts';
+import { MAX_SHOWN } from './fields.ts';
 import { type Mended, MendingCounter, type Note } from './mendings.ts';
 import { mendPhrasing, textOf } from './phrasing.ts';
 
@@ -123,7 +124,8 @@ function defectsOf(
     }
   }
   const last = blocks.at(-1);
-  if (last?.type !== 'paragraph' || isCut || isEnded(last.text)) return [];
+  // A text at its bound was cut by us.
+  if (last?.type !== 'paragraph' || isCut || last.text.length >= MAX_SHOWN || isEnded(last.text)) return [];
   return [excerpt('truncated', 'The text ends in the middle of a sentence.', last.text.slice(-60))];
 }
 
@@ -134,7 +136,7 @@ const ENDED = /[\p{Extended_Pictographic}.!?…。！？．؟۔।॥։።፧‽
 /** An amount, a name in code: `$5/month`, `v2`. */
 const NO_WORD = /[^\s\p{L}\p{M}'’,:–—-][^\s,:–—-]*$/u;
 /** A label is no sentence. */
-const LABEL_WORDS = 5;
+const LABEL_WORDS = 3;
 /** Characters at the end of a text that are tested. */
 const TAIL = 100;
 

@@ -2,6 +2,7 @@ import { leadWords } from '../../config.ts';
 import type { OutlineSection } from '../../outline.ts';
 import { describeLength, lengthData } from '../lengths.ts';
 import { textTokens } from '../output-tokens.ts';
+import type { Plan } from '../plan.ts';
 import { type Asking, MARKDOWN_ALONE, type Prompt } from './shared.ts';
 
 export interface SectionQuestion extends Asking<'section'> {
@@ -42,6 +43,22 @@ function wishesOf(question: SectionQuestion): readonly string[] {
   ];
 }
 
+/** True when the plan gave the customer's wishes a place, if only some of them. */
+const placesWishes = ({ openingWishes, endingWishes, generalWishes, sections }: Plan): boolean =>
+  [openingWishes, endingWishes, generalWishes, ...sections.map(({ wishes }) => wishes)].some(
+    (wishes) => wishes.length > 0,
+  );
+
+function wishRule(question: SectionQuestion): string {
+  const plan = question.article?.plan ?? null;
+  if (plan === null || !placesWishes(plan)) {
+    return 'Of the wishes of the customer meet those that concern this section.';
+  }
+  return wishesOf(question).length === 0
+    ? 'The wishes of the customer are met by other sections.'
+    : 'Of the wishes of the customer meet those of this task and no others.';
+}
+
 /** What the place of the section asks of it. */
 function role(question: SectionQuestion): string[] {
   const { article, brief } = question;
@@ -68,18 +85,13 @@ function role(question: SectionQuestion): string[] {
   } else {
     roles.push('Other sections follow: end with the thought that leads there, and conclude nothing.');
   }
-  if (article?.plan == null) {
-    roles.push(
-      'Write what the purpose of this section says and leave the purposes of the others to them. Of the wishes of the customer meet those that concern this section.',
-    );
-  } else {
-    roles.push(
-      'Write what the plan says that this section adds, and leave out what it avoids.',
-      wishesOf(question).length === 0
-        ? 'The wishes of the customer are met by other sections.'
-        : 'Of the wishes of the customer meet those of this task and no others.',
-    );
-  }
+  roles.push(
+    article?.plan == null
+      ? 'Write what the purpose of this section says and leave the purposes of the others to them.'
+      : 'Write what the plan says that this section adds, and leave out what it avoids.',
+  );
+  const hasWishes = (brief.config.prompt ?? '') !== '' || wishesOf(question).length > 0;
+  if (hasWishes) roles.push(wishRule(question));
   return roles;
 }
 
