@@ -54,7 +54,8 @@ it('npm run eval writes articles with pseudo, prints what they took and makes a 
   const page = readFileSync(path.join(out, 'eval.html'), 'utf8');
   expect(stdout).toContain(path.join(out, 'eval.html'));
   expectWellFormed(page);
-  expect(page).toContain('You are a professional writer');
+  expect(page).toContain('<pre>system:');
+  expect(page).toContain('user:');
   expect(page.match(/<article /g)).toHaveLength(2);
 });
 
