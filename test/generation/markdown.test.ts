@@ -183,6 +183,13 @@ describe('a response', () => {
     ],
     ['a closing', 'Roses grow. Let me know if you need more!', [p('Roses grow.')], { chatter: 1 }],
     [
+      'a bold closing',
+      'Roses *grow*. **Let me know if you need more!**',
+      [md('Roses *grow*.')],
+      { chatter: 1 },
+    ],
+    ['a bold opening', '**Here is the section:** Roses grow.', [p('Roses grow.')], { chatter: 1 }],
+    [
       'a closing on its own',
       'Roses grow.\n\n---\n\nWord count: 12',
       [p('Roses grow.')],

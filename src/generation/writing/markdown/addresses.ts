@@ -85,12 +85,17 @@ function shorten(address: string): string {
   return LOCAL.test(host) ? address : host;
 }
 
-/** Replaces each address, the first of those that overlap. */
+/** Replaces each address; those that overlap are one. */
 function replaceRanges(text: string, replace: (literal: string) => string, code: boolean): string {
+  const ranges: { start: number; end: number }[] = [];
+  for (const { start, end } of findAddresses(text).toSorted((one, other) => one.start - other.start)) {
+    const before = ranges.at(-1);
+    if (before !== undefined && start < before.end) before.end = Math.max(before.end, end);
+    else ranges.push({ start, end });
+  }
   const parts: string[] = [];
   let at = 0;
-  for (const { start, end } of findAddresses(text).toSorted((one, other) => one.start - other.start)) {
-    if (start < at) continue;
+  for (const { start, end } of ranges) {
     const literal = text.slice(start, end);
     if (code && VERSION.test(literal)) continue;
     parts.push(text.slice(at, start), replace(literal));

@@ -1,5 +1,5 @@
 /** Reads what a model wrote as Markdown: what may not stay is mended, and only what cannot be is a defect. */
-import type { RootContent } from 'mdast';
+import type { Paragraph, RootContent } from 'mdast';
 import type { Block } from '../../../document/format/schema.ts';
 import { collectTexts } from '../../../document/format/walk.ts';
 import { parseMarkdown } from '../../../document/markdown/parse.ts';
@@ -89,9 +89,7 @@ function withoutFrame(nodes: readonly RootContent[], said: string, note: Note): 
       kept.shift();
       continue;
     }
-    const [opening] = first.children;
-    if (opening?.type === 'text' && opening.value.length > length)
-      opening.value = opening.value.slice(length);
+    cutCharacters(first, length, 'start');
     break;
   }
   for (let last = kept.at(-1); last?.type === 'paragraph'; last = kept.at(-1)) {
@@ -103,13 +101,27 @@ function withoutFrame(nodes: readonly RootContent[], said: string, note: Note): 
       kept.pop();
       continue;
     }
-    const closing = last.children.at(-1);
-    const behind = text.length - start;
-    if (closing?.type === 'text' && closing.value.length > behind)
-      closing.value = closing.value.slice(0, -behind);
+    cutCharacters(last, text.length - start, 'end');
     break;
   }
   return kept;
+}
+
+/** Removes so many characters of a paragraph; of what has marks all or nothing. */
+function cutCharacters({ children }: Paragraph, characters: number, from: 'start' | 'end'): void {
+  let left = characters;
+  while (left > 0) {
+    const node = from === 'start' ? children[0] : children.at(-1);
+    const length = node === undefined ? 0 : textOf([node]).length;
+    if (node?.type === 'text' && length > left) {
+      node.value = from === 'start' ? node.value.slice(left) : node.value.slice(0, -left);
+      return;
+    }
+    if (node === undefined || length > left) return;
+    if (from === 'start') children.shift();
+    else children.pop();
+    left -= length;
+  }
 }
 
 function defectsOf(
