@@ -157,7 +157,7 @@ it('takes nothing over from a run that was cancelled, that is older than seven d
 });
 
 // contract.md G89
-it('takes nothing over from a run that the model refused, or whose text was in another language', async () => {
+it('takes nothing over from a run that the model refused, whose text was in another language, or had less than half its length', async () => {
   failAfter(2, () => Promise.reject(new ProviderError('refused', 'The model declines.')));
   const refused = await calls.generateTo(workspace, SETTINGS);
   recover();
@@ -167,6 +167,19 @@ it('takes nothing over from a run that the model refused, or whose text was in a
   const foreign = await calls.generateTo(workspace, SETTINGS);
   recover();
   expect((await again(foreign.article.id)).asked).toContain('outline');
+
+  writers.responses.section = async ({ number }) => ({
+    object: null,
+    text: `The garden wakes up in week ${number}, and there is not much more to say.`,
+    truncated: false,
+  });
+  const short = await calls.generateTo(workspace, SETTINGS);
+  expect(short.job).toMatchObject({
+    status: 'FAILED',
+    errorMessage: expect.stringMatching(/less than half/),
+  });
+  recover();
+  expect((await again(short.article.id)).asked).toContain('outline');
 });
 
 // contract.md G89
