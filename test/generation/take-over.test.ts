@@ -63,12 +63,11 @@ const unpaidWords = async () =>
 it('a run after one that failed asks for no part again that is finished, and is charged in full', async () => {
   const articleId = await failed();
   const { job, asked } = await again(articleId);
-  expect(job).toMatchObject({ status: 'COMPLETED', consumedCredits: 1 });
-  expect(asked).toEqual(writers.asked.filter((kind) => kind !== 'outline' && kind !== 'plan'));
-  expect(asked.filter((kind) => kind === SECTION)).toHaveLength(
-    job.status === 'COMPLETED' ? sectionsLeft(await report(job.id)) : 0,
-  );
+  expect(job).toMatchObject({ status: 'COMPLETED', consumedCredits: 2 });
+  expect(asked).not.toContain('outline');
+  expect(asked).not.toContain('plan');
   const { sections, calls: made } = await report(job.id);
+  expect(asked.filter((kind) => kind === SECTION)).toHaveLength(sectionsLeft({ sections }));
   expect(sections.map(({ takenOver }: { takenOver: boolean }) => takenOver)).toEqual([
     true,
     true,

@@ -68,16 +68,21 @@ export async function findNearest(db: Queryable, article: LinkingArticle): Promi
         WHERE project_id = ${projectId} AND primary_language = tag AND status = 'PUBLISHED'
         ORDER BY published_at DESC LIMIT ${MAX_LINKABLE + 1}) AS newest
     ), ranked AS (
-      SELECT DISTINCT ON (translation_group_id) id, title, published_at, coalesce(nearness, 0) AS nearness
-      FROM candidates JOIN articles USING (id), LATERAL (
+      SELECT DISTINCT ON (translation_group_id) article.id, title, published_at, coalesce(nearness, 0) AS nearness
+      FROM candidates CROSS JOIN LATERAL (
+        -- One by one, however few articles the planner expects.
+        SELECT id, workspace_id, project_id, title, target_keywords, secondary_keywords, status, primary_language,
+          translation_group_id, published_at
+        FROM articles WHERE articles.id = candidates.id OFFSET 0
+      ) AS article, LATERAL (
         SELECT article_words(title, target_keywords, secondary_keywords) || coalesce((
           SELECT setweight(plain_words(string_agg(name, ' ')), 'C')
-          FROM named JOIN article_categories USING (category_id) WHERE article_id = articles.id), '') AS own OFFSET 0
+          FROM named JOIN article_categories USING (category_id) WHERE article_id = article.id), '') AS own OFFSET 0
       ) AS texts, LATERAL (SELECT sum(ts_rank(own, word) / ln(2 + held)) AS nearness FROM counted) AS sums
       WHERE workspace_id = ${workspaceId} AND project_id = ${projectId} AND status = 'PUBLISHED'
         AND primary_language = ANY (${tags}) AND translation_group_id <>
           (SELECT translation_group_id FROM articles WHERE id = ${articleId})
-      ORDER BY translation_group_id, primary_language <> ${language}, nearness DESC, id
+      ORDER BY translation_group_id, primary_language <> ${language}, nearness DESC, article.id
     )
     SELECT id, title FROM ranked ORDER BY nearness DESC, published_at DESC, id LIMIT ${MAX_LINKABLE}`.execute(
     db,
