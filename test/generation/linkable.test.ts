@@ -175,7 +175,8 @@ describe('the articles that a text may link to', () => {
       return rows[0]?.read ?? 0;
     });
     expect(rowsRead).toBeGreaterThan(0);
-    expect(rowsRead).toBeLessThan(200);
+    // Fewer than the project has, for all words together.
+    expect(rowsRead).toBeLessThan(5_000);
   });
 });
 
