@@ -6,8 +6,9 @@ const common = {
   // Test files and the processes that they start load the same modules again and again.
   env: { NODE_COMPILE_CACHE: fileURLToPath(new URL('node_modules/.cache/node', import.meta.url)) },
   setupFiles: ['test/support/fast-check.ts'],
-  // Node 24 strips the types itself; nothing here needs a transformer of its own.
   pool: 'forks' as const,
+  // Node 24 strips the types itself; nothing here is transformed or mocked.
+  experimental: { viteModuleRunner: false, nodeLoader: false },
   testTimeout: 120_000,
   hookTimeout: 120_000,
 };

@@ -32,7 +32,10 @@ import {
 const COMMAND_WAIT_MS = 60_000;
 
 export type StackOptions = {
-  /** Folder for all data of the engines, created when missing. Default: `.data`; a temporary one when ephemeral. */
+  /**
+   * Folder for all data of the engines, created when missing. Default: `.data`. When ephemeral, a new folder is made in it,
+   * by default among the system's temporary ones.
+   */
   dataDir?: string;
   /** Source of DATABASE_URL, TEMPORAL_ADDRESS, TEMPORAL_NAMESPACE and TEMPORAL_CLI_PATH. Default: process.env. */
   env?: NodeJS.ProcessEnv;
@@ -87,7 +90,7 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
   const { ephemeral = false, env = process.env } = options;
   const external = { databaseUrl: env.DATABASE_URL || null, temporalAddress: env.TEMPORAL_ADDRESS || null };
   if (external.databaseUrl !== null) await checkDatabase(external.databaseUrl);
-  const dataDir = ephemeral ? mkdtempSync(join(realpathSync(tmpdir()), 'wcs-')) : folderOf(options.dataDir);
+  const dataDir = ephemeral ? temporaryFolder(options.dataDir) : folderOf(options.dataDir);
   const needsLock = external.databaseUrl === null || external.temporalAddress === null;
   const lock = needsLock ? await lockFolder(dataDir, options.signal) : null;
   const abandon = new AbortController();
@@ -164,6 +167,8 @@ function folderOf(dataDir = '.data'): string {
   mkdirSync(dataDir, { recursive: true });
   return realpathSync(resolve(dataDir));
 }
+
+const temporaryFolder = (parent = tmpdir()): string => mkdtempSync(join(realpathSync(parent), 'wcs-'));
 
 async function lockFolder(dataDir: string, signal: AbortSignal | undefined) {
   const attempt = await waitForLock(join(dataDir, 'stack.lock'), 'stack', {

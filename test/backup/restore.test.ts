@@ -1,5 +1,4 @@
 import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'kysely';
@@ -12,6 +11,7 @@ import { findTemporalCli } from '../../src/local/temporal-cli.ts';
 import { startTemporal, stopTemporal } from '../../src/local/temporal-server.ts';
 import { verifyWebhook } from '../../src/webhooks/verify.ts';
 import { hastenRetries } from '../support/hasten.ts';
+import { memoryFolder } from '../support/memory-folder.ts';
 import { connectOperator, reconcileNow } from '../support/temporal.ts';
 import { eventually } from '../support/wait.ts';
 import { baseBackup, startCluster } from './support/base-backup.ts';
@@ -50,7 +50,7 @@ describe.each(methods)('$name', ({ take }) => {
   const onEnd = (cleanup: () => unknown) => cleanups.push(cleanup);
 
   beforeAll(async () => {
-    folder = mkdtempSync(join(realpathSync(tmpdir()), 'wcs-backup-'));
+    folder = mkdtempSync(join(realpathSync(memoryFolder()), 'wcs-backup-'));
     onEnd(() => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }));
     model = await startModel();
     onEnd(model.close);

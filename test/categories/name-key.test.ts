@@ -9,7 +9,8 @@ test('every character has the key of its lower and its upper case, and a key is 
     const key = nameKey(character);
     // ı is a letter of its own, though its upper case is the I of i.
     const cases = character === 'ı' ? [] : [character.toLowerCase(), character.toUpperCase()];
-    if ([key, ...cases].some((form) => nameKey(form) !== key)) wrong.push(code.toString(16));
+    const others = [key, ...cases].filter((form) => form !== character);
+    if (others.some((form) => nameKey(form) !== key)) wrong.push(code.toString(16));
   }
   expect(wrong).toEqual([]);
 });

@@ -1,11 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { expect, onTestFinished, test } from 'vitest';
+import { memoryFolder } from '../support/memory-folder.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const { DATABASE_URL: _, TEMPORAL_ADDRESS: __, ...environment } = process.env;
@@ -84,7 +84,7 @@ function terminal(env: NodeJS.ProcessEnv) {
 test('the tour works as it is written, block by block, and prints what it says', {
   timeout: 300_000,
 }, async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'wcs-tour-'));
+  const folder = mkdtempSync(join(memoryFolder(), 'wcs-tour-'));
   const env = { ...environment, DATA_DIR: folder, LOG_LEVEL: 'warn', PORT: String(await freePort()) };
   const { start, blocks } = readTour();
   expect(blocks.length).toBeGreaterThan(10);

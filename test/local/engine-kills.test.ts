@@ -5,7 +5,7 @@ import { startClock } from '../../soak/support/report.ts';
 import type { Database } from '../../src/db/database.ts';
 import { hastenRetries } from '../support/hasten.ts';
 import { connectOperator } from '../support/temporal.ts';
-import { endEnginesAfterTest, temporaryFolder } from './helpers.ts';
+import { dataFolder, endEnginesAfterTest } from './helpers.ts';
 
 /** `npm run soak:engines` asks for ten, alone on the machine, and waits for the retries as they come. */
 const { KILL_ROUNDS } = process.env;
@@ -22,7 +22,7 @@ async function hasten(db: Database, temporalAddress: string): Promise<void> {
 test('under load, either engine is killed: the service is ready again by itself, with nothing lost, doubled or forgotten', {
   timeout: 600_000 + ROUNDS * 60_000,
 }, async () => {
-  const dataDir = join(temporaryFolder(), 'data');
+  const dataDir = join(dataFolder(), 'data');
   endEnginesAfterTest(dataDir);
   const note = KILL_ROUNDS === undefined ? () => undefined : startClock();
   const sooner = KILL_ROUNDS === undefined ? hasten : undefined;

@@ -1,22 +1,25 @@
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, inject, onTestFinished, test } from 'vitest';
 import { findProcesses, isAlive } from '../../src/local/process-identity.ts';
 import { readStackRecord, type StackRecord } from '../../src/local/stack-file.ts';
 import { type Launched, launch, ready } from '../support/start.ts';
 import { eventually } from '../support/wait.ts';
-import { endEnginesAfterTest, temporaryFolder } from './helpers.ts';
+import { dataFolder, endEnginesAfterTest } from './helpers.ts';
 
 function emptyFolder(onEnd = onTestFinished): string {
-  const dataDir = join(temporaryFolder(onEnd), 'data');
+  const dataDir = join(dataFolder(onEnd), 'data');
   endEnginesAfterTest(dataDir, onEnd);
   return dataDir;
 }
 
-/** `npm start` on a folder, ready. */
+/** `npm start` on a folder, ready. It need not build the workflows once more: this is about the engines. */
 async function start(dataDir: string, onEnd = onTestFinished): Promise<Launched & { url: string }> {
-  const started = launch('src/local/main.ts', { DATA_DIR: dataDir });
+  const started = launch('src/local/main.ts', {
+    DATA_DIR: dataDir,
+    WORKFLOW_BUNDLE: inject('workflowBundlePath'),
+  });
   onEnd(() => void started.child.kill('SIGKILL'));
   return { ...started, url: await ready(started) };
 }

@@ -8,6 +8,7 @@ import { onTestFinished } from 'vitest';
 import { z } from 'zod';
 import { isAlive } from '../../src/local/process-identity.ts';
 import { readStackRecord, type StackRecord } from '../../src/local/stack-file.ts';
+import { memoryFolder } from '../support/memory-folder.ts';
 
 const upSchema = z.object({
   databaseUrl: z.string(),
@@ -25,11 +26,14 @@ export type Script = { child: ChildProcess; firstLine: Promise<string>; ended: P
  * A folder with mode 0700, as `mktemp -d` makes it, removed after the test.
  * @param onEnd of the test's own context, where it runs beside others
  */
-export function temporaryFolder(onEnd = onTestFinished): string {
-  const folder = mkdtempSync(join(tmpdir(), 'wcs-local-'));
+export function temporaryFolder(onEnd = onTestFinished, parent = tmpdir()): string {
+  const folder = mkdtempSync(join(parent, 'wcs-local-'));
   onEnd(() => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }));
   return folder;
 }
+
+/** The same for data of engines. */
+export const dataFolder = (onEnd = onTestFinished): string => temporaryFolder(onEnd, memoryFolder());
 
 export function runScript(name: string, ...args: string[]): Script {
   const path = fileURLToPath(new URL(name, import.meta.url));

@@ -10,8 +10,10 @@ import { identifyProcess, isAlive } from '../../src/local/process-identity.ts';
 import { StackRunningError, startStack } from '../../src/local/stack.ts';
 import { readStackRecord, writeStackRecord } from '../../src/local/stack-file.ts';
 import { SEARCH_ATTRIBUTES } from '../../src/local/temporal-server.ts';
+import { memoryFolder } from '../support/memory-folder.ts';
 import { eventually } from '../support/wait.ts';
 import {
+  dataFolder,
   endEnginesAfterTest,
   enginePids,
   killHard,
@@ -36,7 +38,7 @@ async function temporal<T>(address: string, use: (client: Client) => Promise<T>)
 test('a stack outlives the death of its owner, and the next start takes it over or starts anew without loss', {
   timeout: 60_000,
 }, async () => {
-  const parent = temporaryFolder();
+  const parent = dataFolder();
   chmodSync(parent, 0o700);
   const dataDir = join(parent, '.data');
   endEnginesAfterTest(dataDir);
@@ -98,7 +100,7 @@ test('a stack outlives the death of its owner, and the next start takes it over 
 test('engines that nobody wrote down, and numbers that other processes have now, neither block a start nor are killed', {
   timeout: 60_000,
 }, async () => {
-  const dataDir = temporaryFolder();
+  const dataDir = dataFolder();
   endEnginesAfterTest(dataDir);
   const stranger = spawn('sleep', ['60'], { stdio: 'ignore' });
   onTestFinished(() => void stranger.kill('SIGKILL'));
@@ -136,9 +138,9 @@ test('engines that nobody wrote down, and numbers that other processes have now,
 test('of starts at the same moment exactly one wins, and stacks on different folders do not disturb each other', {
   timeout: 60_000,
 }, async () => {
-  const dataDir = temporaryFolder();
+  const dataDir = dataFolder();
   endEnginesAfterTest(dataDir);
-  const throwAway = await startStack({ ephemeral: true, env });
+  const throwAway = await startStack({ ephemeral: true, dataDir: memoryFolder(), env });
   onTestFinished(() => throwAway.stop());
   const starts = [1, 2, 3].map(() => runScript('owner.ts', dataDir));
   const winner = await Promise.any(starts.map((start) => start.firstLine.then(() => start)));
@@ -167,9 +169,9 @@ test('of starts at the same moment exactly one wins, and stacks on different fol
 test('engines that the environment names are used and left alone', {
   timeout: 60_000,
 }, async () => {
-  const dataDir = temporaryFolder();
+  const dataDir = dataFolder();
   endEnginesAfterTest(dataDir);
-  const theirs = await startStack({ ephemeral: true, env });
+  const theirs = await startStack({ ephemeral: true, dataDir: memoryFolder(), env });
   onTestFinished(() => theirs.stop());
   const named = { DATABASE_URL: theirs.databaseUrl, TEMPORAL_ADDRESS: theirs.temporalAddress };
   const external = await startStack({ dataDir, env: { ...named, TEMPORAL_NAMESPACE: 'content' } });
@@ -188,7 +190,7 @@ test('engines that the environment names are used and left alone', {
 });
 
 test('a start that fails or is abandoned leaves nothing running', async () => {
-  const dataDir = temporaryFolder();
+  const dataDir = dataFolder();
   endEnginesAfterTest(dataDir);
   const broken = { PATH: '', TEMPORAL_CLI_PATH: join(dataDir, 'no-such-file') };
   await expect(startStack({ dataDir, env: broken })).rejects.toThrow(/TEMPORAL_CLI_PATH/);

@@ -6,7 +6,7 @@ import { expect, inject, type TestContext, test } from 'vitest';
 import { identifyProcess } from '../../src/local/process-identity.ts';
 import { createTestDatabase } from '../support/database.ts';
 import { type Launched, launch as launchProcess, ready } from '../support/start.ts';
-import { endEnginesAfterTest, enginePids, temporaryFolder } from './helpers.ts';
+import { dataFolder, endEnginesAfterTest, enginePids } from './helpers.ts';
 
 const KEY = /wcsk_[0-9A-Za-z]{49}/;
 /** What launches processes that end with the test, whatever becomes of it. */
@@ -24,7 +24,7 @@ test.concurrent('demo, start, a kill -9 and another start work on the same data,
   timeout: 240_000,
 }, async ({ onTestFinished }) => {
   const launch = launcher(onTestFinished);
-  const dataDir = join(temporaryFolder(onTestFinished), 'data');
+  const dataDir = join(dataFolder(onTestFinished), 'data');
   endEnginesAfterTest(dataDir, onTestFinished);
   const env = { DATA_DIR: dataDir };
 
@@ -81,7 +81,7 @@ test.concurrent('a bad variable stops the start with its name before anything is
   onTestFinished,
 }) => {
   const launch = launcher(onTestFinished);
-  const dataDir = join(temporaryFolder(onTestFinished), 'data');
+  const dataDir = join(dataFolder(onTestFinished), 'data');
   const start = launch('src/local/main.ts', { DATA_DIR: dataDir, PORT: 'eighty' });
   expect(await start.ended).toBe(1);
   expect(start.output()).toContain('PORT');
@@ -94,7 +94,7 @@ test.concurrent('with DATABASE_URL and TEMPORAL_ADDRESS no engine is started, an
   const launch = launcher(onTestFinished);
   const database = await createTestDatabase();
   onTestFinished(() => database.drop());
-  const dataDir = join(temporaryFolder(onTestFinished), 'data');
+  const dataDir = join(dataFolder(onTestFinished), 'data');
   const env = {
     DATA_DIR: dataDir,
     DATABASE_URL: database.url,

@@ -10,6 +10,7 @@ import { bundleWorkflows } from '../../src/temporal/bundle.ts';
 import { connectTemporal } from '../../src/temporal/runtime.ts';
 import { registerSearchAttributes } from '../../src/temporal/search-attributes.ts';
 import { databaseUrl, withServer } from './database-url.ts';
+import { memoryFolder } from './memory-folder.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -25,6 +26,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
   const folder = mkdtempSync(path.join(tmpdir(), 'wcs-test-'));
   const stack = await startStack({
     ephemeral: true,
+    dataDir: memoryFolder(),
     onProgress: (line) => process.stderr.write(`${line}\n`),
   });
   try {
