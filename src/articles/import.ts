@@ -1,9 +1,9 @@
 import path from 'node:path';
 import { recordAudit } from '../audit/record.ts';
 import { type BlobStore, contentHashOf } from '../blobs/blob-store.ts';
-import { type NewBlob, storeBlobs } from '../blobs/references.ts';
+import { type NewBlob, nameBlobs, stageBlobs } from '../blobs/references.ts';
 import { requireOperator, type VerbContext } from '../context.ts';
-import { reserveBytes, storageQuotaExceeded } from '../credits/storage-quota.ts';
+import { requireBytes, reserveBytes, storageQuotaExceeded } from '../credits/storage-quota.ts';
 import { checkQuotasNow } from '../db/quotas.ts';
 import { inTransaction } from '../db/transaction.ts';
 import { MAX_TITLE } from '../document/format/limits.ts';
@@ -79,6 +79,8 @@ export async function importArticle(
     added.push({ ...asset, role: 'inline', contentHash, byteSize: asset.bytes.byteLength });
   }
 
+  const bytes = bytesOf(added);
+  const staged = await stageBlobs(db, blobs, added, (tx) => requireBytes(tx, workspaceId, bytes));
   const articleId = newId<ArticleId>();
   const translationGroupId = newId<TranslationGroupId>();
   await inTransaction(db, async (tx) => {
@@ -102,6 +104,7 @@ export async function importArticle(
       actor,
     );
     await storeLinks(tx, context, articleId, null, rendered.places);
+    await nameBlobs(tx, staged);
     await insertAssets(tx, workspaceId, articleId, added);
     await recordEvents(tx, context, [{ type: 'article.created', data: { articleId, projectId, title } }]);
     await recordAudit(tx, context, {
@@ -117,10 +120,8 @@ export async function importArticle(
         images: assets.length,
       },
     });
-    const bytes = bytesOf(added);
     if (!(await reserveBytes(tx, workspaceId, bytes))) throw storageQuotaExceeded(bytes);
     await checkQuotasNow(tx);
-    await storeBlobs(tx, blobs, added);
   });
   return { articleId, translationGroupId, wordCount, warnings };
 }
