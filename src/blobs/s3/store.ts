@@ -83,10 +83,10 @@ export function createS3BlobStore(settings: S3Settings, limits: S3Limits = S3_LI
       try {
         for await (const piece of body as AsyncIterable<Buffer>) {
           offset += piece.byteLength;
-          if (offset > size) throw wrongSize();
+          if (offset > size) throw wrongSize(false);
           yield piece;
         }
-        if (offset < size) throw wrongSize();
+        if (offset < size) throw wrongSize(true);
       } catch (error) {
         await client.pauseAfter(connectionFailure('GET', error), made);
       } finally {
@@ -151,8 +151,9 @@ export function createS3BlobStore(settings: S3Settings, limits: S3Limits = S3_LI
   };
 }
 
-const wrongSize = (): S3Failure =>
-  new S3Failure('The image store sent another number of bytes than it has.', { retryable: true });
+/** @param retryable false when there were too many: what was read is no part of the blob */
+const wrongSize = (retryable: boolean): S3Failure =>
+  new S3Failure('The image store sent another number of bytes than it has.', { retryable });
 
 /** A character that RFC 3986 does not call unreserved is escaped, as signatures need it. */
 const escaped = (text: string): string =>
