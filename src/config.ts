@@ -101,9 +101,9 @@ const NEEDED_BY_STORE = {
   folder: [],
   s3: ['S3_ENDPOINT', 'S3_BUCKET', 'S3_ACCESS_KEY_ID', 'S3_SECRET_ACCESS_KEY'],
 } as const;
-const blobStore = z.enum(['folder', 's3']);
 /** Where bytes of images are: the folder of DATA_DIR, or a bucket. */
-export type BlobStoreName = z.infer<typeof blobStore>;
+export const BLOB_STORES = ['folder', 's3'] as const;
+export type BlobStoreName = (typeof BLOB_STORES)[number];
 
 const TLS_FILES = ['TEMPORAL_TLS_CA', 'TEMPORAL_TLS_CERT', 'TEMPORAL_TLS_KEY'] as const;
 
@@ -133,7 +133,7 @@ const variables = z.object({
   METRICS_HOST: withDefault(z.string(), '127.0.0.1'),
   LOG_LEVEL: withDefault(z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']), 'info'),
   DATA_DIR: withDefault(z.string(), '.data'),
-  BLOB_STORE: withDefault(blobStore, 'folder'),
+  BLOB_STORE: withDefault(z.enum(BLOB_STORES), 'folder'),
   S3_ENDPOINT: optional(s3Endpoint),
   S3_BUCKET: optional(bucket),
   S3_REGION: withDefault(z.string().regex(/^[\w-]{1,64}$/, 'expected letters, digits, _-'), 'us-east-1'),
