@@ -101,7 +101,7 @@ it('images in a bucket need its address, its name and a key, and every bad one i
     S3_ACCESS_KEY_ID: 'AK',
     S3_SECRET_ACCESS_KEY: 'very secret',
   };
-  expect(loadConfig(s3)).toMatchObject({ S3_REGION: 'us-east-1', S3_PATH_STYLE: true, S3_SSE: undefined });
+  expect(loadConfig(s3)).toMatchObject({ S3_REGION: 'us-east-1', S3_PATH_STYLE: true });
   expect(loadConfig({}).BLOB_STORE).toBe('folder');
   expect(() => loadConfig({ BLOB_STORE: 's3' })).toThrow(
     ['S3_ENDPOINT', 'S3_BUCKET', 'S3_ACCESS_KEY_ID', 'S3_SECRET_ACCESS_KEY']

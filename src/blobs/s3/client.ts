@@ -9,7 +9,8 @@ const ERROR_BYTES = 16 * 1024;
 /** What a stream reads ahead of its reader. */
 const READ_AHEAD_BYTES = 16 * 1024;
 /** The longest wait that S3 may ask for before the next attempt, in milliseconds. */
-const LONGEST_PAUSE_MS = 2_000;
+const LONGEST_PAUSE_MS = 1_000;
+const MIB = 1024 * 1024;
 /** SHA-256 of no bytes. */
 const NO_BYTES = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855';
 
@@ -95,10 +96,11 @@ export function createS3Client(settings: S3Settings, limits: S3Limits): S3Client
     const { method, body, expected } = wanted;
     const { url, headers } = await sign(wanted);
     const late = new AbortController();
+    const timeoutMs = attemptMs + Math.ceil((body?.bytes.byteLength ?? 0) / MIB) * 1_000;
     const timer = setTimeout(() => {
-      const message = `The image store did not respond to ${method} within ${attemptMs / 1_000} s.`;
+      const message = `The image store did not respond to ${method} within ${timeoutMs / 1_000} s.`;
       late.abort(new S3Failure(message, { retryable: true }));
-    }, attemptMs);
+    }, timeoutMs);
     try {
       const response = await request(url, {
         method,

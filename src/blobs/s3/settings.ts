@@ -19,7 +19,10 @@ export interface S3Settings {
 /** How long S3 is waited for, in milliseconds, and how often. */
 export interface S3Limits {
   readonly connectMs: number;
-  /** Of one attempt until its response is there; of what has no body to stream, until that has been read. */
+  /**
+   * Of one attempt until its response is there, and for each MiB that it sends a second more; unless the response is
+   * streamed, until its body has been read.
+   */
   readonly attemptMs: number;
   /** The longest pause of a body that somebody is waiting for. */
   readonly idleMs: number;
@@ -31,10 +34,13 @@ export interface S3Limits {
   readonly lookup?: LookupFunction | undefined;
 }
 
-/** A call ends within half a minute: a request waits for it. */
+/**
+ * A call without a body ends within the 15 seconds for which a transaction may idle: who removes bytes has one open. One
+ * with the largest image may take a minute and a quarter.
+ */
 export const S3_LIMITS: S3Limits = {
   connectMs: 3_000,
-  attemptMs: 10_000,
+  attemptMs: 4_000,
   idleMs: 10_000,
   attempts: 3,
   pauseMs: 200,
