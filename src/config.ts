@@ -1,3 +1,4 @@
+import { isIP } from 'node:net';
 import { z } from 'zod';
 import { errorMessage } from './error-text.ts';
 import { parseNetworks } from './networks.ts';
@@ -214,6 +215,13 @@ const environment = variables.superRefine((config, context) => {
   for (const name of missingForStore(config, config.BLOB_STORE)) {
     const message = `needed by BLOB_STORE=${config.BLOB_STORE}, but not set`;
     context.addIssue({ code: 'custom', path: [name], message });
+  }
+  if (
+    !config.S3_PATH_STYLE &&
+    isIP(URL.parse(config.S3_ENDPOINT ?? '')?.hostname.replace(/[[\]]/g, '') ?? '')
+  ) {
+    const message = 'false, but S3_ENDPOINT is an address: no bucket can stand before it';
+    context.addIssue({ code: 'custom', path: ['S3_PATH_STYLE'], message });
   }
   for (const variable of ['TRANSLATION_PROVIDER', 'GENERATION_PROVIDER'] as const) {
     for (const name of NEEDED_BY_PROVIDER[config[variable]]) {

@@ -115,9 +115,15 @@ it('images in a bucket need its address, its name and a key, and every bad one i
     ['S3_ENDPOINT', 'https://user:very-secret@s3.example.com'],
     ['S3_BUCKET', 'Images/of'],
     ['S3_SSE', 'rot13'],
+    ['S3_PATH_STYLE', 'no'],
   ] as const) {
     expect(() => loadConfig({ ...s3, [name]: value })).toThrow(new RegExp(`^  ${name}: `, 'm'));
     expect(() => loadConfig({ ...s3, [name]: value })).not.toThrow(/very-secret/);
+  }
+  const inHost = { ...s3, S3_PATH_STYLE: 'false' };
+  expect(loadConfig(inHost).S3_PATH_STYLE).toBe(false);
+  for (const S3_ENDPOINT of ['http://10.0.0.1:9000', 'http://[::1]:9000']) {
+    expect(() => loadConfig({ ...inHost, S3_ENDPOINT })).toThrow(/^ {2}S3_PATH_STYLE: false, but/m);
   }
 });
 

@@ -48,8 +48,8 @@ export const S3_LIMITS: S3Limits = {
 
 /** The URL of a key, or of the bucket itself for an empty one. */
 export function s3Url({ endpoint, bucket, pathStyle }: S3Settings, key: string, query = ''): string {
-  const url = new URL(endpoint);
-  if (!pathStyle) url.host = `${bucket}.${url.host}`;
+  const { protocol, host } = new URL(endpoint);
+  const url = new URL(pathStyle ? endpoint : `${protocol}//${bucket}.${host}`);
   url.pathname = pathStyle ? `/${bucket}${key === '' ? '' : `/${key}`}` : `/${key}`;
   url.search = query;
   return url.href;
