@@ -3,8 +3,10 @@ import { recordAudit } from '../audit/record.ts';
 import { type BlobStore, contentHashOf } from '../blobs/blob-store.ts';
 import { type NewBlob, nameBlobs, stageBlobs } from '../blobs/references.ts';
 import { requireOperator, type VerbContext } from '../context.ts';
-import { requireBytes, reserveBytes, storageQuotaExceeded } from '../credits/storage-quota.ts';
+import { reserveBytes, storageQuotaExceeded } from '../credits/storage-quota.ts';
+import type { Tx } from '../db/database.ts';
 import { checkQuotasNow } from '../db/quotas.ts';
+import { rehearse } from '../db/savepoint.ts';
 import { inTransaction } from '../db/transaction.ts';
 import { MAX_TITLE } from '../document/format/limits.ts';
 import { cutAtWord } from '../document/text/characters.ts';
@@ -79,11 +81,9 @@ export async function importArticle(
     added.push({ ...asset, role: 'inline', contentHash, byteSize: asset.bytes.byteLength });
   }
 
-  const bytes = bytesOf(added);
-  const staged = await stageBlobs(db, blobs, added, (tx) => requireBytes(tx, workspaceId, bytes));
   const articleId = newId<ArticleId>();
   const translationGroupId = newId<TranslationGroupId>();
-  await inTransaction(db, async (tx) => {
+  const insert = async (tx: Tx): Promise<void> => {
     requireProjectLanguage('/language', language, await lockLanguages(tx, workspaceId, projectId));
     await insertArticle(
       tx,
@@ -103,6 +103,17 @@ export async function importArticle(
       },
       actor,
     );
+    const bytes = bytesOf(added);
+    if (!(await reserveBytes(tx, workspaceId, bytes))) throw storageQuotaExceeded(bytes);
+  };
+  const staged = await stageBlobs(db, blobs, added, (tx) =>
+    rehearse(tx, async () => {
+      await insert(tx);
+      await checkQuotasNow(tx);
+    }),
+  );
+  await inTransaction(db, async (tx) => {
+    await insert(tx);
     await storeLinks(tx, context, articleId, null, rendered.places);
     await nameBlobs(tx, staged);
     await insertAssets(tx, workspaceId, articleId, added);
@@ -120,8 +131,6 @@ export async function importArticle(
         images: assets.length,
       },
     });
-    if (!(await reserveBytes(tx, workspaceId, bytes))) throw storageQuotaExceeded(bytes);
-    await checkQuotasNow(tx);
   });
   return { articleId, translationGroupId, wordCount, warnings };
 }
