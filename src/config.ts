@@ -54,6 +54,8 @@ const s3Endpoint = httpUrl.refine((text) => {
   const url = URL.parse(text);
   return url !== null && `${url.origin}/` === url.href;
 }, 'expected http://host:port or https://host, without a path');
+/** Of the kind that a header can have. */
+const visible = z.string().regex(/^[\x21-\x7e]{1,128}$/, 'expected 1 to 128 visible characters');
 const bucket = z
   .string()
   .regex(/^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/, 'expected 3 to 63 small letters, digits, dots and hyphens');
@@ -140,9 +142,7 @@ const variables = z.object({
   S3_REGION: withDefault(z.string().regex(/^[\w-]{1,64}$/, 'expected letters, digits, _-'), 'us-east-1'),
   S3_PATH_STYLE: withDefault(flag, 'true'),
   S3_SSE: optional(z.enum(['AES256', 'aws:kms'])),
-  S3_ACCESS_KEY_ID: optional(
-    z.string().regex(/^[\x21-\x7e]{1,128}$/, 'expected 1 to 128 visible characters'),
-  ),
+  S3_ACCESS_KEY_ID: optional(visible),
   S3_SECRET_ACCESS_KEY: optional(z.string().min(1)),
   OPERATOR: optional(z.string().trim().min(1).max(120)),
   TRANSLATION_PROVIDER: withDefault(z.enum(['pseudo', 'openai-compatible', 'deepl', 'apertium']), 'pseudo'),
