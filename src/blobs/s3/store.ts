@@ -175,5 +175,6 @@ function readFound({ headers }: S3Response): Found {
       retryable: true,
     });
   }
-  return { size, ageMs };
+  // Some stores renew the date that they state only once a second.
+  return { size, ageMs: Math.max(0, ageMs) };
 }
