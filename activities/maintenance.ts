@@ -2,12 +2,12 @@ import { activityInfo, cancellationSignal, heartbeat, log } from '@temporalio/ac
 import { ApplicationFailure, CancelledFailure } from '@temporalio/common';
 import { pruneRevisions } from '../src/articles/revisions/prune.ts';
 import { pruneAuditEntries } from '../src/audit/prune.ts';
-import type { BlobStore } from '../src/blobs/blob-store.ts';
+import { type BlobStore, BlobStoreError } from '../src/blobs/blob-store.ts';
 import { type CollectPosition, collectBlobs } from '../src/blobs/collect.ts';
 import { errorKind } from '../src/db/error-kind.ts';
 import { rotatePartitions } from '../src/db/partitions.ts';
 import { advancePruneClock } from '../src/db/prune-clock.ts';
-import { errorCode } from '../src/error-text.ts';
+import { errorCode, errorMessage } from '../src/error-text.ts';
 import { pruneGenerations } from '../src/generation/prune.ts';
 import type { Round } from '../src/metrics/reconcile.ts';
 import { emptyDeletedProjects } from '../src/projects/empty.ts';
@@ -118,24 +118,29 @@ export function createMaintenanceActivities(
         from: activityInfo().heartbeatDetails as CollectPosition | undefined,
         onProgress: (position) => heartbeat(position),
       }).catch((error: unknown) => {
-        throw ofTheFolder(error) ?? error;
+        throw ofTheStore(error) ?? error;
       });
-      if (removed === null) log.warn('the image folder contains no known image: nothing removed');
+      if (removed === null) log.warn('the image store contains no known image: nothing removed');
       return { blobs: removed ?? 0 };
     },
   };
 }
 
-/** An error of the image folder, which an operator has to fix: the next nightly run is soon enough. */
-function ofTheFolder(error: unknown): ApplicationFailure | undefined {
-  if (!(error instanceof Error && 'syscall' in error) || errorKind(error) === 'transient') return undefined;
-  log.error('cannot access the image folder', { error });
-  return ApplicationFailure.create({
-    type: 'BlobFolderError',
-    message: `${errorCode(error)} at ${error.syscall}`,
-    nonRetryable: true,
-  });
+/** An error of the image store that an operator has to fix: the next nightly run is soon enough. */
+function ofTheStore(error: unknown): ApplicationFailure | undefined {
+  const isFinal = error instanceof BlobStoreError ? !error.retryable : isOfTheFolder(error);
+  if (!isFinal) return undefined;
+  log.error('cannot access the image store', { error });
+  const [type, nonRetryable] = ['BlobStoreError', true] as const;
+  return ApplicationFailure.create({ type, nonRetryable, message: storeMessage(error) });
 }
+
+const isOfTheFolder = (error: unknown): error is Error & { syscall: unknown } =>
+  error instanceof Error && 'syscall' in error && errorKind(error) !== 'transient';
+
+/** Without the paths that Node's messages have. */
+const storeMessage = (error: unknown): string =>
+  isOfTheFolder(error) ? `${errorCode(error)} at ${error.syscall}` : errorMessage(error);
 
 /**
  * Between two batches: reports progress to Temporal, and stops when the worker stops or the run was cancelled. The next

@@ -1,3 +1,4 @@
+import { isIP } from 'node:net';
 import { z } from 'zod';
 import { errorMessage } from './error-text.ts';
 import { parseNetworks } from './networks.ts';
@@ -48,6 +49,16 @@ const httpUrl = z
     (text) => URL.canParse(text) && /^https?:$/.test(new URL(text).protocol),
     'expected http://host or https://host',
   );
+/** A host alone: a path, a query or a password in it would not be part of what is signed. */
+const s3Endpoint = httpUrl.refine((text) => {
+  const url = URL.parse(text);
+  return url !== null && `${url.origin}/` === url.href;
+}, 'expected http://host:port or https://host, without a path');
+/** Of the kind that a header can have. */
+const visible = z.string().regex(/^[\x21-\x7e]{1,128}$/, 'expected 1 to 128 visible characters');
+const bucket = z
+  .string()
+  .regex(/^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/, 'expected 3 to 63 small letters, digits, dots and hyphens');
 const list = z.string().transform((text) =>
   text
     .split(',')
@@ -88,6 +99,15 @@ const NEEDED_BY_PROVIDER = {
   apertium: ['APERTIUM_URL'],
 } as const;
 
+/** The variables that each store of images needs. */
+const NEEDED_BY_STORE = {
+  folder: [],
+  s3: ['S3_ENDPOINT', 'S3_BUCKET', 'S3_ACCESS_KEY_ID', 'S3_SECRET_ACCESS_KEY'],
+} as const;
+/** Where bytes of images are: the folder of DATA_DIR, or a bucket. */
+export const BLOB_STORES = ['folder', 's3'] as const;
+export type BlobStoreName = (typeof BLOB_STORES)[number];
+
 const TLS_FILES = ['TEMPORAL_TLS_CA', 'TEMPORAL_TLS_CERT', 'TEMPORAL_TLS_KEY'] as const;
 
 const variables = z.object({
@@ -116,6 +136,14 @@ const variables = z.object({
   METRICS_HOST: withDefault(z.string(), '127.0.0.1'),
   LOG_LEVEL: withDefault(z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']), 'info'),
   DATA_DIR: withDefault(z.string(), '.data'),
+  BLOB_STORE: withDefault(z.enum(BLOB_STORES), 'folder'),
+  S3_ENDPOINT: optional(s3Endpoint),
+  S3_BUCKET: optional(bucket),
+  S3_REGION: withDefault(z.string().regex(/^[\w-]{1,64}$/, 'expected letters, digits, _-'), 'us-east-1'),
+  S3_PATH_STYLE: withDefault(flag, 'true'),
+  S3_SSE: optional(z.enum(['AES256', 'aws:kms'])),
+  S3_ACCESS_KEY_ID: optional(visible),
+  S3_SECRET_ACCESS_KEY: optional(z.string().min(1)),
   OPERATOR: optional(z.string().trim().min(1).max(120)),
   TRANSLATION_PROVIDER: withDefault(z.enum(['pseudo', 'openai-compatible', 'deepl', 'apertium']), 'pseudo'),
   AI_BASE_URL: optional(httpUrl),
@@ -185,6 +213,17 @@ const environment = variables.superRefine((config, context) => {
     if (config.TEMPORAL_TLS !== false || config[name] === undefined) continue;
     context.addIssue({ code: 'custom', path: ['TEMPORAL_TLS'], message: `false, but ${name} is set` });
   }
+  for (const name of missingForStore(config, config.BLOB_STORE)) {
+    const message = `needed by BLOB_STORE=${config.BLOB_STORE}, but not set`;
+    context.addIssue({ code: 'custom', path: [name], message });
+  }
+  if (
+    !config.S3_PATH_STYLE &&
+    isIP(URL.parse(config.S3_ENDPOINT ?? '')?.hostname.replace(/[[\]]/g, '') ?? '')
+  ) {
+    const message = 'false, but S3_ENDPOINT is an address: no bucket can stand before it';
+    context.addIssue({ code: 'custom', path: ['S3_PATH_STYLE'], message });
+  }
   for (const variable of ['TRANSLATION_PROVIDER', 'GENERATION_PROVIDER'] as const) {
     for (const name of NEEDED_BY_PROVIDER[config[variable]]) {
       if (config[name] !== undefined) continue;
@@ -193,6 +232,10 @@ const environment = variables.superRefine((config, context) => {
     }
   }
 });
+
+/** The variables among these that the store needs and that are not set. */
+export const missingForStore = (config: Partial<Config>, store: BlobStoreName): readonly string[] =>
+  NEEDED_BY_STORE[store].filter((name) => config[name] === undefined);
 
 export type Config = Readonly<z.output<typeof environment>>;
 

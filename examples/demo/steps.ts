@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
 import type { ListrTask } from 'listr2';
 import { importArticle } from '../../src/articles/import.ts';
-import { blobFolder, createLocalBlobStore } from '../../src/blobs/blob-store.ts';
+import { createBlobStore } from '../../src/blobs/create.ts';
 import type { VerbContext } from '../../src/context.ts';
 import type { WorkspaceId } from '../../src/ids.ts';
 import { type LocalService, UserError } from '../../src/local/service.ts';
@@ -79,7 +79,7 @@ export const createSteps = (service: LocalService, receiver: DemoReceiver): List
   {
     title: 'Import a Markdown article with an image',
     async task(found, task) {
-      const { db, dataDir } = service;
+      const { db, config } = service;
       const actor = { kind: 'operator', workspaceId: found.workspaceId } as const;
       const operator: VerbContext = { db, actor, requestId: randomUUID() };
       const projectId = await createProject(operator, {
@@ -88,7 +88,7 @@ export const createSteps = (service: LocalService, receiver: DemoReceiver): List
         primaryLanguage: SOURCE_LANGUAGE,
       });
       const { articleId, wordCount } = await importArticle(
-        { ...operator, blobs: createLocalBlobStore(blobFolder(dataDir)) },
+        { ...operator, blobs: await createBlobStore(config) },
         {
           projectId,
           language: SOURCE_LANGUAGE,

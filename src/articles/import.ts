@@ -1,10 +1,12 @@
 import path from 'node:path';
 import { recordAudit } from '../audit/record.ts';
 import { type BlobStore, contentHashOf } from '../blobs/blob-store.ts';
-import { type NewBlob, storeBlobs } from '../blobs/references.ts';
+import { type NewBlob, nameBlobs, stageBlobs } from '../blobs/references.ts';
 import { requireOperator, type VerbContext } from '../context.ts';
 import { reserveBytes, storageQuotaExceeded } from '../credits/storage-quota.ts';
+import type { Tx } from '../db/database.ts';
 import { checkQuotasNow } from '../db/quotas.ts';
+import { rehearse } from '../db/savepoint.ts';
 import { inTransaction } from '../db/transaction.ts';
 import { MAX_TITLE } from '../document/format/limits.ts';
 import { cutAtWord } from '../document/text/characters.ts';
@@ -81,7 +83,7 @@ export async function importArticle(
 
   const articleId = newId<ArticleId>();
   const translationGroupId = newId<TranslationGroupId>();
-  await inTransaction(db, async (tx) => {
+  const insert = async (tx: Tx): Promise<void> => {
     requireProjectLanguage('/language', language, await lockLanguages(tx, workspaceId, projectId));
     await insertArticle(
       tx,
@@ -101,7 +103,19 @@ export async function importArticle(
       },
       actor,
     );
+    const bytes = bytesOf(added);
+    if (!(await reserveBytes(tx, workspaceId, bytes))) throw storageQuotaExceeded(bytes);
+  };
+  const staged = await stageBlobs(db, blobs, added, (tx) =>
+    rehearse(tx, async () => {
+      await insert(tx);
+      await checkQuotasNow(tx);
+    }),
+  );
+  await inTransaction(db, async (tx) => {
+    await insert(tx);
     await storeLinks(tx, context, articleId, null, rendered.places);
+    await nameBlobs(tx, staged);
     await insertAssets(tx, workspaceId, articleId, added);
     await recordEvents(tx, context, [{ type: 'article.created', data: { articleId, projectId, title } }]);
     await recordAudit(tx, context, {
@@ -117,10 +131,6 @@ export async function importArticle(
         images: assets.length,
       },
     });
-    const bytes = bytesOf(added);
-    if (!(await reserveBytes(tx, workspaceId, bytes))) throw storageQuotaExceeded(bytes);
-    await checkQuotasNow(tx);
-    await storeBlobs(tx, blobs, added);
   });
   return { articleId, translationGroupId, wordCount, warnings };
 }

@@ -2,9 +2,9 @@ import { updatedEvents } from '../articles/events.ts';
 import { lockArticle } from '../articles/lock.ts';
 import { articleChanged, contentChanged, summaryColumns } from '../articles/queries.ts';
 import { recordAudit } from '../audit/record.ts';
-import { storeBlobs } from '../blobs/references.ts';
+import { nameBlobs, stageBlobs } from '../blobs/references.ts';
 import { requirePermissions } from '../context.ts';
-import { releaseBytes, reserveBytes, storageQuotaExceeded } from '../credits/storage-quota.ts';
+import { releaseBytes, requireBytes, reserveBytes, storageQuotaExceeded } from '../credits/storage-quota.ts';
 import { inTransaction } from '../db/transaction.ts';
 import { ServiceError } from '../errors.ts';
 import type { NewEvent } from '../events/catalog.ts';
@@ -40,7 +40,7 @@ interface NewHero {
  * Makes an uploaded image the article's cover (articles.update). An earlier cover is deleted and its bytes are returned to
  * the quota; image.regenerated reports the new one. A PUBLISHED article emits article.updated with content.
  * @throws {ServiceError} INVALID_REQUEST for bytes that are not an image; RESOURCE_NOT_FOUND; CONFLICT
- *   `job_running`; QUOTA_EXCEEDED
+ *   `job_running`; QUOTA_EXCEEDED; SERVICE_UNAVAILABLE when the store fails or has no room
  */
 export async function uploadHero(context: AssetContext, input: UploadInput): Promise<Asset> {
   requirePermissions(context.actor, 'articles.update');
@@ -83,8 +83,19 @@ async function setHero(
 ): Promise<Asset> {
   const { db, actor, blobs } = context;
   const byteSize = image.bytes.byteLength;
+  const staged = await stageBlobs(db, blobs, [image], async (tx) => {
+    await lockArticle(tx, actor.workspaceId, articleId, 'edit');
+    const present = await tx
+      .selectFrom('assets')
+      .select('byte_size')
+      .where('article_id', '=', articleId)
+      .where('role', '=', 'hero')
+      .executeTakeFirst();
+    await requireBytes(tx, actor.workspaceId, byteSize - (present?.byte_size ?? 0));
+  });
   return inTransaction(db, async (tx) => {
     await lockArticle(tx, actor.workspaceId, articleId, 'edit');
+    await nameBlobs(tx, staged);
     const replaced = await tx
       .deleteFrom('assets')
       .where('article_id', '=', articleId)
@@ -122,7 +133,6 @@ async function setHero(
     });
     await releaseBytes(tx, actor.workspaceId, replaced?.byte_size ?? 0);
     if (!(await reserveBytes(tx, actor.workspaceId, byteSize))) throw storageQuotaExceeded(byteSize);
-    await storeBlobs(tx, blobs, [image]);
     return toAsset(asset);
   });
 }

@@ -1,5 +1,6 @@
 import { contentMark } from '../blobs/asset.ts';
 import type { BlobStore } from '../blobs/blob-store.ts';
+import { rethrowUnread } from '../blobs/unavailable.ts';
 import type { Database } from '../db/database.ts';
 import { notFound } from '../errors.ts';
 import { respond } from '../http/exchange.ts';
@@ -18,8 +19,8 @@ const imageHeaders = (mediaType: string): Record<string, string> => ({
   'Cache-Control': 'public, max-age=86400, immutable',
 });
 
-/** Bytes of an image in memory while it is sent: what was read, and what the connection holds. */
-const BYTES_IN_FLIGHT = 48 * 1024;
+/** Bytes of an image that the connection of its reader holds, beside those that the store does. */
+const BYTES_SENT = 32 * 1024;
 /** How long an image waits until others have been taken. */
 const ROOM_WAIT_MS = 10_000;
 
@@ -46,10 +47,11 @@ export const createAssetPages = ({ db, blobs }: { db: Database; blobs: BlobStore
       if (asset === undefined || contentMark(asset.content_hash) !== c.req.param('mark')) {
         throw notFound('asset');
       }
-      const blob = await blobs.open(asset.content_hash);
+      const blob = await blobs.open(asset.content_hash).catch(rethrowUnread);
       if (blob === null) throw notFound('asset');
       const isHead = c.req.method === 'HEAD';
-      if (!isHead) await exchange.room.take(Math.min(blob.size, BYTES_IN_FLIGHT), { waitMs: ROOM_WAIT_MS });
+      if (!isHead)
+        await exchange.room.take(Math.min(blob.size, BYTES_SENT + blob.bytesHeld), { waitMs: ROOM_WAIT_MS });
       return respond(exchange, 200, isHead ? null : blob.read(), {
         ...imageHeaders(asset.media_type),
         'Content-Length': String(blob.size),

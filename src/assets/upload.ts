@@ -1,9 +1,9 @@
 import { lockArticle } from '../articles/lock.ts';
 import { recordAudit } from '../audit/record.ts';
 import type { BlobStore } from '../blobs/blob-store.ts';
-import { storeBlobs } from '../blobs/references.ts';
+import { nameBlobs, stageBlobs } from '../blobs/references.ts';
 import { requirePermissions, type VerbContext } from '../context.ts';
-import { reserveBytes, storageQuotaExceeded } from '../credits/storage-quota.ts';
+import { requireBytes, reserveBytes, storageQuotaExceeded } from '../credits/storage-quota.ts';
 import { countRows } from '../db/count-rows.ts';
 import type { Tx } from '../db/database.ts';
 import { inTransaction } from '../db/transaction.ts';
@@ -41,7 +41,7 @@ async function requireRoom(tx: Tx, articleId: ArticleId): Promise<void> {
  * Adds an image to the article (articles.update). Its bytes count toward the storage quota. Readers see no change until
  * the body uses it.
  * @throws {ServiceError} INVALID_REQUEST for bytes that are not an image; RESOURCE_NOT_FOUND; CONFLICT
- *   `job_running` or `image_limit`; QUOTA_EXCEEDED; SERVICE_UNAVAILABLE when the store has no room
+ *   `job_running` or `image_limit`; QUOTA_EXCEEDED; SERVICE_UNAVAILABLE when the store fails or has no room
  */
 export async function uploadAsset(context: AssetContext, input: UploadInput): Promise<Asset> {
   const { db, actor, blobs } = context;
@@ -49,9 +49,17 @@ export async function uploadAsset(context: AssetContext, input: UploadInput): Pr
   const { articleId, fileName = 'image', altText = '' } = input;
   const image = await readImage(input.bytes, '');
   const byteSize = image.bytes.byteLength;
-  return inTransaction(db, async (tx) => {
+  const requireRoomIn = async (tx: Tx): Promise<void> => {
     await lockArticle(tx, actor.workspaceId, articleId, 'edit');
     await requireRoom(tx, articleId);
+  };
+  const staged = await stageBlobs(db, blobs, [image], async (tx) => {
+    await requireRoomIn(tx);
+    await requireBytes(tx, actor.workspaceId, byteSize);
+  });
+  return inTransaction(db, async (tx) => {
+    await requireRoomIn(tx);
+    await nameBlobs(tx, staged);
     const asset = await insertAsset(
       tx,
       { workspaceId: actor.workspaceId, articleId },
@@ -64,7 +72,6 @@ export async function uploadAsset(context: AssetContext, input: UploadInput): Pr
       details: { articleId, role: 'inline', fileName, mediaType: image.mediaType, byteSize },
     });
     if (!(await reserveBytes(tx, actor.workspaceId, byteSize))) throw storageQuotaExceeded(byteSize);
-    await storeBlobs(tx, blobs, [image]);
     return toAsset(asset);
   });
 }

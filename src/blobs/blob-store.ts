@@ -7,24 +7,42 @@ import { errorCode } from '../error-text.ts';
 /** A stored blob. */
 export interface StoredBlob {
   readonly size: number;
+  /** At most as many bytes of it are in memory while it is read. */
+  readonly bytesHeld: number;
   /** A stream that reads no faster than it is consumed. */
   readonly read: () => ReadableStream<Uint8Array>;
 }
 
-/** Bytes by their hash: equal bytes are stored once and never change. */
+/** Bytes by their hash: equal bytes are stored once and never change. All reject with a BlobStoreError, or with Node's errors of a folder. */
 export interface BlobStore {
-  /** Resolves when the bytes, whose hash is given, are durable. */
+  /** Resolves when the bytes, whose hash is given, are durable. Bytes that are there stay as old as they are. */
   readonly put: (contentHash: string, bytes: Uint8Array) => Promise<void>;
-  /** Opens a blob for reading, or returns null when there is none. */
+  /** Opens a blob for reading, or returns null when there is none. Its stream fails if it ends before the last byte. */
   readonly open: (contentHash: string) => Promise<StoredBlob | null>;
   readonly has: (contentHash: string) => Promise<boolean>;
-  /** Milliseconds since the bytes were written, or null when there is no such blob. */
+  /** Milliseconds since the bytes were written, by the clock of the store; null when there is no such blob. */
   readonly ageMs: (contentHash: string) => Promise<number | null>;
   readonly remove: (contentHash: string) => Promise<void>;
-  /** The hashes that begin with the two digits, and the abandoned drafts beside them. */
-  readonly list: (shard: string) => Promise<{ hashes: string[]; drafts: string[] }>;
-  /** Removes a draft that has not been written to for this many milliseconds. */
-  readonly discardDraft: (draft: string, minimumAgeMs: number) => Promise<void>;
+  /** The hashes that begin with the two digits, in ascending order, some hundred at a time. */
+  readonly list: (shard: string) => AsyncIterable<readonly string[]>;
+  /** Removes what writers left unfinished beside those hashes and has not changed for this many milliseconds. */
+  readonly discardDrafts: (shard: string, minimumAgeMs: number) => Promise<void>;
+  /** Rejects when the store cannot be used at the moment. */
+  readonly check: () => Promise<void>;
+  /** Closes connections. */
+  readonly close: () => Promise<void>;
+}
+
+/** A store that did not do what it was asked. The message is for operators and names no secret. */
+export class BlobStoreError extends Error {
+  override readonly name = 'BlobStoreError';
+  /** Whether the same may succeed later without an operator. */
+  readonly retryable: boolean;
+
+  constructor(message: string, extra: { readonly retryable: boolean; readonly cause?: unknown }) {
+    super(message, { cause: extra.cause });
+    this.retryable = extra.retryable;
+  }
 }
 
 /** The SHA-256 of bytes, 64 hex digits. Computed off the event loop. */
@@ -33,6 +51,17 @@ export async function contentHashOf(bytes: Uint8Array): Promise<string> {
 }
 
 const HASH = /^[0-9a-f]{64}$/;
+/** Whether the text is a content hash. */
+export const isContentHash = (text: string): boolean => HASH.test(text);
+
+/** Where a blob is, relative to its store: two levels of folders keep each small. The same in every store. */
+export const blobKey = (hash: string): string => `${hash.slice(0, 2)}/${hash.slice(2, 4)}/${hash}`;
+
+/** The first two digits of all hashes, in ascending order. */
+export const SHARDS: readonly string[] = Array.from({ length: 256 }, (_, shard) =>
+  shard.toString(16).padStart(2, '0'),
+);
+
 /** Suffix of files that are still being written. */
 const DRAFT = '.tmp';
 
@@ -40,11 +69,10 @@ const DRAFT = '.tmp';
 export const blobFolder = (dataDir: string): string => path.join(dataDir, 'blobs');
 
 /**
- * A store in a local folder, created with the first blob. Two levels of sub-folders keep each small. A blob is written
- * under a temporary name and renamed when complete, so that readers never see a part, even when the process is killed.
+ * A store in a local folder, created with the first blob. A blob is written under a temporary name and renamed when complete, so that readers never see a part, even when the process is killed.
  */
 export function createLocalBlobStore(folder: string): BlobStore {
-  const pathOf = (hash: string): string => path.join(folder, hash.slice(0, 2), hash.slice(2, 4), hash);
+  const pathOf = (hash: string): string => path.join(folder, blobKey(hash));
 
   /** Folders that are known to outlive a power failure. */
   const durable = new Set<string>();
@@ -64,7 +92,7 @@ export function createLocalBlobStore(folder: string): BlobStore {
   };
 
   return {
-    has: async (contentHash) => HASH.test(contentHash) && (await sizeOf(pathOf(contentHash))) !== null,
+    has: async (contentHash) => isContentHash(contentHash) && (await sizeOf(pathOf(contentHash))) !== null,
     async put(contentHash, bytes) {
       const target = pathOf(contentHash);
       if ((await sizeOf(target)) === bytes.byteLength) return;
@@ -73,26 +101,34 @@ export function createLocalBlobStore(folder: string): BlobStore {
     },
     async open(contentHash) {
       const file = pathOf(contentHash);
-      const size = HASH.test(contentHash) ? await sizeOf(file) : null;
-      return size === null ? null : { size, read: () => ReadableStream.from(piecesOf(file)) };
+      const size = isContentHash(contentHash) ? await sizeOf(file) : null;
+      return size === null
+        ? null
+        : { size, bytesHeld: PIECE_BYTES, read: () => ReadableStream.from(piecesOf(file)) };
     },
     ageMs: (contentHash) => ageOf(pathOf(contentHash)),
     remove: (contentHash) => rm(pathOf(contentHash), { force: true }),
-    async list(shard) {
-      const hashes: string[] = [];
-      const drafts: string[] = [];
-      for (const sub of (await ifPresent(() => readdir(path.join(folder, shard)))) ?? []) {
-        for (const name of (await ifPresent(() => readdir(path.join(folder, shard, sub)))) ?? []) {
-          if (HASH.test(name)) hashes.push(name);
-          else if (name.endsWith(DRAFT)) drafts.push(path.join(folder, shard, sub, name));
+    async *list(shard) {
+      for (const sub of await namesIn(path.join(folder, shard))) {
+        const hashes = (await namesIn(path.join(folder, shard, sub))).filter(isContentHash);
+        if (hashes.length > 0) yield hashes;
+      }
+    },
+    async discardDrafts(shard, minimumAgeMs) {
+      for (const sub of await namesIn(path.join(folder, shard))) {
+        for (const name of await namesIn(path.join(folder, shard, sub))) {
+          if (!name.endsWith(DRAFT)) continue;
+          const draft = path.join(folder, shard, sub, name);
+          const age = await ageOf(draft);
+          if (age !== null && age >= minimumAgeMs) await rm(draft, { force: true });
         }
       }
-      return { hashes, drafts };
     },
-    async discardDraft(draft, minimumAgeMs) {
-      const age = await ageOf(draft);
-      if (age !== null && age >= minimumAgeMs) await rm(draft, { force: true });
+    async check() {
+      // The first blob makes the folder.
+      await ifPresent(() => readdir(path.join(folder, '00')));
     },
+    async close() {},
   };
 }
 
@@ -112,6 +148,10 @@ async function ifPresent<Value>(read: () => Promise<Value>): Promise<Value | nul
     throw error;
   }
 }
+
+/** The names in a folder, in ascending order; none when there is no such folder. */
+const namesIn = async (folder: string): Promise<string[]> =>
+  ((await ifPresent(() => readdir(folder))) ?? []).sort();
 
 const sizeOf = (file: string): Promise<number | null> => ifPresent(async () => (await stat(file)).size);
 

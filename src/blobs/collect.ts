@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import { inBatches } from '../db/batches.ts';
 import type { Database } from '../db/database.ts';
 import { inTransaction } from '../db/transaction.ts';
-import type { BlobStore } from './blob-store.ts';
+import { type BlobStore, SHARDS } from './blob-store.ts';
 import { removeUnnamed } from './references.ts';
 
 const BLOBS_PER_BATCH = 500;
@@ -37,27 +37,35 @@ export interface CollectOptions {
  * @returns how many were removed, or null for such a folder
  */
 export async function collectBlobs(db: Database, options: CollectOptions): Promise<number | null> {
-  const { blobs, signal, from, onProgress } = options;
+  const { blobs, from, onProgress } = options;
   const folder = await identifyFolder(db, blobs);
   if (folder === 'foreign') return null;
   if (folder === 'unknown') return 0;
   let removed = 0;
   if (from?.stage !== 'files') {
+    let checked = from?.after ?? '';
     const batches = inBatches(from?.after ?? '', (after: string) => collectRows(db, options, after));
     for await (const batch of batches) {
       for (const hash of batch.removed) {
         if (await inTransaction(db, (tx) => removeUnnamed(tx, blobs, hash))) removed += 1;
+        onProgress?.({ stage: 'rows', after: checked });
       }
-      if (batch.last !== null) onProgress?.({ stage: 'rows', after: batch.last });
+      checked = batch.last ?? checked;
+      onProgress?.({ stage: 'rows', after: checked });
       if (removed >= MAX_REMOVED) break;
     }
   }
-  const start = from?.stage === 'files' ? Number.parseInt(from.after, 16) + 1 : 0;
-  for (let shard = start; shard < 256 && removed < MAX_REMOVED; shard += 1) {
-    signal.throwIfAborted();
-    const name = shard.toString(16).padStart(2, '0');
-    removed += await sweepShard(db, options, name);
-    onProgress?.({ stage: 'files', after: name });
+  let swept = from?.stage === 'files' ? from.after : '';
+  for (const shard of SHARDS) {
+    if (shard <= swept || removed >= MAX_REMOVED) continue;
+    for await (const isRemoved of sweepShard(db, options, shard)) {
+      if (isRemoved) removed += 1;
+      // A shard can take long: whoever watches the round hears of it.
+      onProgress?.({ stage: 'files', after: swept });
+      if (removed >= MAX_REMOVED) break;
+    }
+    swept = shard;
+    onProgress?.({ stage: 'files', after: swept });
   }
   return removed;
 }
@@ -81,7 +89,9 @@ async function collectRows(
   signal.throwIfAborted();
   return inTransaction(db, async (tx) => {
     const { rows } = await sql<{ hash: string }>`
-      SELECT hash FROM blobs WHERE hash > ${after} ORDER BY hash LIMIT ${BLOBS_PER_BATCH}
+      SELECT hash FROM blobs
+      WHERE hash > ${after} AND (kept_until IS NULL OR kept_until <= now())
+      ORDER BY hash LIMIT ${BLOBS_PER_BATCH}
       FOR UPDATE SKIP LOCKED`.execute(tx);
     const hashes = rows.map(({ hash }) => hash);
     // Separate statements: anyone who refers to one of these from now on waits for the locks above.
@@ -100,26 +110,26 @@ async function collectRows(
   });
 }
 
-/** Removes the files of a sub-folder that are older than the grace period and that no row names. */
-async function sweepShard(
+/**
+ * Removes what is stored in a shard for longer than the grace period and is named by no row.
+ * @returns of each one that no row named whether it was removed
+ */
+async function* sweepShard(
   db: Database,
   { blobs, graceMs, signal }: CollectOptions,
   shard: string,
-): Promise<number> {
-  const { hashes, drafts } = await blobs.list(shard);
-  for (const draft of drafts) await blobs.discardDraft(draft, ABANDONED_DRAFT_MS);
-  let removed = 0;
-  for (let from = 0; from < hashes.length; from += BLOBS_PER_BATCH) {
-    signal.throwIfAborted();
-    const batch = hashes.slice(from, from + BLOBS_PER_BATCH);
+): AsyncGenerator<boolean> {
+  signal.throwIfAborted();
+  await blobs.discardDrafts(shard, ABANDONED_DRAFT_MS);
+  for await (const page of blobs.list(shard)) {
     const { rows } = await sql<{ hash: string }>`
-      SELECT hash FROM unnest(${batch}::text[]) AS file (hash)
+      SELECT hash FROM unnest(${page}::text[]) AS file (hash)
       WHERE NOT EXISTS (SELECT FROM blobs WHERE blobs.hash = file.hash)`.execute(db);
     for (const { hash } of rows) {
+      signal.throwIfAborted();
       const age = await blobs.ageMs(hash);
-      if (age === null || age < graceMs) continue;
-      if (await inTransaction(db, (tx) => removeUnnamed(tx, blobs, hash))) removed += 1;
+      const isOld = age !== null && age >= graceMs;
+      yield isOld && (await inTransaction(db, (tx) => removeUnnamed(tx, blobs, hash)));
     }
   }
-  return removed;
 }

@@ -17,6 +17,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   delivery: async () => (await import('./commands/delivery.ts')).deliveryCommand(),
   queue: async () => (await import('./commands/queue.ts')).queueCommand(),
   secrets: async () => (await import('./commands/secrets.ts')).secretsCommand(),
+  blobs: async () => (await import('./commands/blobs.ts')).blobsCommand(),
   audit: async () => (await import('./commands/audit.ts')).auditCommand(),
   log: async () => (await import('./commands/log.ts')).logCommand(),
   ideas: async () => (await import('./commands/idea-clusters.ts')).ideasCommand(),

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
-import { type BlobStore, blobFolder, createLocalBlobStore } from '../blobs/blob-store.ts';
+import type { BlobStore } from '../blobs/blob-store.ts';
+import { createBlobStore } from '../blobs/create.ts';
 import type { Config } from '../config.ts';
 import type { VerbContext } from '../context.ts';
 import { createDatabase, type Database } from '../db/database.ts';
@@ -68,6 +69,7 @@ export const withSession = <Result>(
     if (config.DATABASE_URL === undefined) await migrateToLatest(db, note, config.PARTITION_MINUTES);
     else await requireSchema(db);
     const operator = operatorName(config);
+    const blobs = await createBlobStore(config);
     let stored = false;
     const unsubscribe = deliveriesStored.subscribe(() => {
       stored = true;
@@ -75,7 +77,7 @@ export const withSession = <Result>(
     try {
       return await use({
         db,
-        blobs: createLocalBlobStore(blobFolder(config.DATA_DIR)),
+        blobs,
         operator,
         operatorOf: (workspaceId) => {
           const actor = { kind: 'operator', workspaceId, name: operator } as const;
@@ -84,6 +86,7 @@ export const withSession = <Result>(
       });
     } finally {
       unsubscribe();
+      await blobs.close();
       // Relays also poll, only later.
       if (stored) await sql`NOTIFY ${sql.raw(DELIVERIES_CHANNEL)}`.execute(db).catch(() => undefined);
     }

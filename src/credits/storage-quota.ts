@@ -1,7 +1,32 @@
+import type { ExpressionBuilder } from 'kysely';
 import type { Tx } from '../db/database.ts';
 import { textBytes } from '../db/quotas.ts';
+import type { Tables } from '../db/tables.ts';
 import { ServiceError } from '../errors.ts';
 import type { WorkspaceId } from '../ids.ts';
+
+/** Whether bytes of images fit into the storage quota beside the workspace's images and texts. */
+const fits = (workspaceId: WorkspaceId, bytes: number) => (eb: ExpressionBuilder<Tables, 'workspaces'>) =>
+  eb(
+    eb(eb('storage_bytes_used', '+', bytes), '+', textBytes(workspaceId)),
+    '<=',
+    eb.ref('storage_bytes_limit'),
+  );
+
+/**
+ * Refuses images that do not fit, before their bytes are stored. Nothing is counted: `reserveBytes` decides.
+ * @throws {ServiceError} QUOTA_EXCEEDED
+ */
+export async function requireBytes(tx: Tx, workspaceId: WorkspaceId, bytes: number): Promise<void> {
+  if (bytes <= 0) return;
+  const row = await tx
+    .selectFrom('workspaces')
+    .select('id')
+    .where('id', '=', workspaceId)
+    .where(fits(workspaceId, bytes))
+    .executeTakeFirst();
+  if (row === undefined) throw storageQuotaExceeded(bytes);
+}
 
 /**
  * Counts bytes of images against the workspace's storage quota, beside its texts, in one guarded statement. The commit
@@ -14,13 +39,7 @@ export async function reserveBytes(tx: Tx, workspaceId: WorkspaceId, bytes: numb
     .updateTable('workspaces')
     .set((eb) => ({ storage_bytes_used: eb('storage_bytes_used', '+', bytes) }))
     .where('id', '=', workspaceId)
-    .where((eb) =>
-      eb(
-        eb(eb('storage_bytes_used', '+', bytes), '+', textBytes(workspaceId)),
-        '<=',
-        eb.ref('storage_bytes_limit'),
-      ),
-    )
+    .where(fits(workspaceId, bytes))
     .executeTakeFirst();
   return result.numUpdatedRows === 1n;
 }

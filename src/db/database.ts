@@ -28,8 +28,8 @@ const types: pg.CustomTypesConfig = {
 /** TCP keep-alive: probes a peer that is silent for 10 s, and drops it after 15 more. In milliseconds. */
 const KEEP_ALIVE = { enable: true, initialDelay: 10_000, interval: 5_000, count: 3 };
 /**
- * How long a session may idle inside a transaction, holding locks, in milliseconds. Besides Postgres a transaction
- * waits only for the disk, for images: a session that idles longer has lost its client.
+ * How long a session may idle inside a transaction, holding locks, in milliseconds. Besides Postgres a transaction waits
+ * only where it removes an image's bytes, for their store: a session that idles longer has lost its client.
  */
 const IDLE_IN_TRANSACTION_MS = 15_000;
 

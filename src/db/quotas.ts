@@ -17,7 +17,7 @@ export function asQuotaExceeded(error: unknown): ServiceError | undefined {
   return refusal === undefined ? undefined : new ServiceError('QUOTA_EXCEEDED', refusal, { cause: error });
 }
 
-/** Makes the checks of the commit now, before an effect that a rollback would not undo. */
+/** Makes the checks of the commit now, where there will be none. */
 export const checkQuotasNow = async (tx: Tx): Promise<void> => {
   await sql`SET CONSTRAINTS ALL IMMEDIATE`.execute(tx);
 };

@@ -27,3 +27,10 @@ export async function inSavepoint(
   await sql`RELEASE SAVEPOINT part`.execute(tx);
   return true;
 }
+
+/** Runs statements and takes them back: whoever is refused by one of them learns of it before anything else is done. */
+export async function rehearse(tx: Tx, statements: () => Promise<unknown>): Promise<void> {
+  await sql`SAVEPOINT rehearsal`.execute(tx);
+  await statements();
+  await sql`ROLLBACK TO SAVEPOINT rehearsal`.execute(tx);
+}

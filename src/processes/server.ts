@@ -3,7 +3,7 @@ import type { Logger } from 'pino';
 import { createKeys } from '../api-keys/authenticate.ts';
 import { createLastUsedRecorder } from '../api-keys/last-used.ts';
 import { createAssetPages } from '../assets/page.ts';
-import { blobFolder, createLocalBlobStore } from '../blobs/blob-store.ts';
+import { createBlobStore } from '../blobs/create.ts';
 import type { ConnectedConfig } from '../config.ts';
 import { connectionName, createSharedDatabase } from '../db/database.ts';
 import { createDatabaseProbe } from '../db/probe.ts';
@@ -77,7 +77,7 @@ export async function startServer(config: ConnectedConfig, logger: Logger): Prom
   const imageGuard = createAddressGuard({ allowedNetworks: config.IMAGE_ALLOWED_NETWORKS });
   const sender = createWebhookSender({ guard });
   const lastUsed = createLastUsedRecorder(db, logger);
-  const blobs = createLocalBlobStore(blobFolder(config.DATA_DIR));
+  const blobs = await createBlobStore(config);
   const limits = {
     ...DEFAULT_HTTP_LIMITS,
     perKey: config.RATE_LIMIT_PER_KEY,
@@ -103,6 +103,8 @@ export async function startServer(config: ConnectedConfig, logger: Logger): Prom
         await connection.withDeadline(Date.now() + 1_500, () => connection.workflowService.getSystemInfo({}));
       },
     },
+    // Whatever needs no image's bytes goes on without them.
+    images: { needed: false, check: blobs.check },
   });
   const rooms = createRooms();
   const metrics = createHttpMetrics(database.waiting, turnsAwaited, rooms);
@@ -145,6 +147,7 @@ export async function startServer(config: ConnectedConfig, logger: Logger): Prom
     await notifier.stop();
     await connection.close();
     await probe.close();
+    await blobs.close();
     await database.destroy();
   };
   let metricsServer: RunningMetrics | undefined;

@@ -9,7 +9,7 @@ import { createMaintenanceActivities } from '../../activities/maintenance.ts';
 import { createTranslationActivities } from '../../activities/translation.ts';
 import { createWebhookActivities } from '../../activities/webhooks.ts';
 import { startCheckingLinks } from '../articles/links/check.ts';
-import { blobFolder, createLocalBlobStore } from '../blobs/blob-store.ts';
+import { createBlobStore } from '../blobs/create.ts';
 import type { ConnectedConfig } from '../config.ts';
 import { connectionName, createDatabase } from '../db/database.ts';
 import { makePartitions } from '../db/partitions.ts';
@@ -125,6 +125,7 @@ export async function startWorker(
   const secrets = await openSecretRing(config, db, logger);
   const connection = await connectWithRetries(config, logger);
   connected = connection;
+  const blobs = await createBlobStore(config);
   const sender = createWebhookSender({
     guard: createAddressGuard({ allowedNetworks: config.WEBHOOK_ALLOWED_NETWORKS }),
   });
@@ -234,7 +235,7 @@ export async function startWorker(
         retentionMs: config.RETENTION_DAYS * 86_400_000,
         auditRetentionMs: config.AUDIT_RETENTION_DAYS * 86_400_000,
         partitionMinutes: config.PARTITION_MINUTES,
-        blobs: createLocalBlobStore(blobFolder(config.DATA_DIR)),
+        blobs,
         blobGraceMs: config.BLOB_GRACE_DAYS * 86_400_000,
         workspaceGraceMs: config.WORKSPACE_GRACE_DAYS * 86_400_000,
         memoryMs: config.MEMORY_DAYS * 86_400_000,
@@ -284,6 +285,7 @@ export async function startWorker(
     await metrics.close();
     await probe.close();
     await connection.close();
+    await blobs.close();
     await closeThreads();
     await deliveries.destroy();
     await db.destroy();

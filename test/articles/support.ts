@@ -78,8 +78,9 @@ export const editing = (service: TestService, workspace: TestWorkspace) => {
         headers: { authorization: `Bearer ${workspace.key}`, 'content-type': type },
         body: new Uint8Array(bytes),
       });
+      const { status, headers } = response;
       // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape
-      return { status: response.status, body: (await response.json()) as any };
+      return { status, headers, body: (await response.json()) as any };
     },
     /** The events of an article, oldest first, as receivers get them. */
     async events(articleId: string): Promise<{ event: string; data: Record<string, unknown> }[]> {

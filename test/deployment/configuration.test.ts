@@ -93,6 +93,40 @@ it('half a client certificate, certificates without TLS and a file that is not t
   expect(() => target({ TEMPORAL_TLS_CA: '/nowhere/ca.pem' })).toThrow(/^TEMPORAL_TLS_CA: .*ENOENT/);
 });
 
+it('images in a bucket need its address, its name and a key, and every bad one is named', () => {
+  const s3 = {
+    BLOB_STORE: 's3',
+    S3_ENDPOINT: 'https://s3.example.com',
+    S3_BUCKET: 'images',
+    S3_ACCESS_KEY_ID: 'AK',
+    S3_SECRET_ACCESS_KEY: 'very secret',
+  };
+  expect(loadConfig(s3)).toMatchObject({ S3_REGION: 'us-east-1', S3_PATH_STYLE: true });
+  expect(loadConfig({}).BLOB_STORE).toBe('folder');
+  expect(() => loadConfig({ BLOB_STORE: 's3' })).toThrow(
+    ['S3_ENDPOINT', 'S3_BUCKET', 'S3_ACCESS_KEY_ID', 'S3_SECRET_ACCESS_KEY']
+      .map((name) => `\n  ${name}: needed by BLOB_STORE=s3, but not set`)
+      .join(''),
+  );
+  for (const [name, value] of [
+    ['BLOB_STORE', 'disk'],
+    ['S3_ENDPOINT', 's3.example.com'],
+    ['S3_ENDPOINT', 'https://s3.example.com/images'],
+    ['S3_ENDPOINT', 'https://user:very-secret@s3.example.com'],
+    ['S3_BUCKET', 'Images/of'],
+    ['S3_SSE', 'rot13'],
+    ['S3_PATH_STYLE', 'no'],
+  ] as const) {
+    expect(() => loadConfig({ ...s3, [name]: value })).toThrow(new RegExp(`^  ${name}: `, 'm'));
+    expect(() => loadConfig({ ...s3, [name]: value })).not.toThrow(/very-secret/);
+  }
+  const inHost = { ...s3, S3_PATH_STYLE: 'false' };
+  expect(loadConfig(inHost).S3_PATH_STYLE).toBe(false);
+  for (const S3_ENDPOINT of ['http://10.0.0.1:9000', 'http://[::1]:9000']) {
+    expect(() => loadConfig({ ...inHost, S3_ENDPOINT })).toThrow(/^ {2}S3_PATH_STYLE: false, but/m);
+  }
+});
+
 it('an API key turns TLS on, and nothing else does by itself', () => {
   expect(target({})).toEqual({ address: '127.0.0.1:1', tls: false });
   expect(target({ TEMPORAL_API_KEY: 'k' })).toEqual({ address: '127.0.0.1:1', apiKey: 'k', tls: {} });

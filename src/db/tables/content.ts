@@ -161,6 +161,7 @@ export interface ContentTables {
     hash: string;
     size: number;
     unreferenced_since: NullableTimestamp;
+    kept_until: NullableTimestamp;
   };
   categories: {
     id: CategoryId;
