@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import { z } from 'zod';
 import { errorMessage } from './error-text.ts';
 import { parseNetworks } from './networks.ts';
@@ -88,6 +89,9 @@ const NEEDED_BY_PROVIDER = {
   apertium: ['APERTIUM_URL'],
 } as const;
 
+/** More than the cores keep up with make all calls longer. */
+const ENGINE_CALLS_PER_CORE = 16;
+
 const TLS_FILES = ['TEMPORAL_TLS_CA', 'TEMPORAL_TLS_CERT', 'TEMPORAL_TLS_KEY'] as const;
 
 const variables = z.object({
@@ -107,7 +111,7 @@ const variables = z.object({
   WORKER_POLLERS: withDefault(pollers, 10),
   WEBHOOK_ACTIVITY_SLOTS: withDefault(slots, 1_000),
   WEBHOOK_CACHED_WORKFLOWS: withDefault(cachedWorkflows, 500),
-  TRANSLATION_ACTIVITY_SLOTS: withDefault(slots, 100),
+  TRANSLATION_ACTIVITY_SLOTS: withDefault(slots, ENGINE_CALLS_PER_CORE * availableParallelism()),
   TRANSLATION_CACHED_WORKFLOWS: withDefault(cachedWorkflows, 100),
   PORT: withDefault(port, 3000),
   HOST: withDefault(z.string(), '127.0.0.1'),
