@@ -1,15 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { sql } from 'kysely';
 import { expect, it } from 'vitest';
 import type { JobId } from '../../src/ids.ts';
 import type { Job } from '../../src/jobs/schemas.ts';
-import { passTurn } from '../../src/jobs/turns.ts';
-import { jobAreas } from '../../src/processes/job-areas.ts';
 import { translationWorkflowId } from '../../src/temporal/ids.ts';
-import { taskQueues } from '../../src/temporal/task-queues.ts';
 import { runState } from '../../src/temporal/workflow-client.ts';
 import { createStandInWriter, generating } from '../support/generating.ts';
-import { useJobs } from '../support/jobs.ts';
+import { startBeforeItsTurn, useJobs } from '../support/jobs.ts';
 import type { TestWorkspace } from '../support/service.ts';
 import { createStandIn } from '../support/translating.ts';
 import { eventually } from '../support/wait.ts';
@@ -149,32 +145,14 @@ it('a job whose turn was freed while nobody could pass it on is begun by the nex
 // contract.md J10
 it('a run that has to wait after all is signalled when a turn is free, however long it meant to wait', async () => {
   const many = await service.workspace(1_000);
-  const { job: only } = await calls.translate(many, 100);
-  expect((await calls.untilFinal(many, only.id)).status).toBe('COMPLETED');
-  await service.stopWorkers();
+  const gate = closeGate();
+  const first = await translateMany(many, 8, 100);
+  await untilUnderWay(many, 8);
   const { job } = await calls.translate(many, 100);
-  expect(await hasRun(job.id)).toBe(true);
-  // Eight others took their turns before its run did.
-  await sql`
-    INSERT INTO jobs (id, workspace_id, project_id, article_id, kind, purpose, status, idempotency_key,
-      estimated_credits, reserved_credits, workflow_id)
-    SELECT gen_random_uuid(), workspace_id, project_id, article_id, kind, purpose, 'TRANSLATING', 'job-ahead-' || number, 0, 0, 'none'
-    FROM jobs, generate_series(1, 8) AS number WHERE id = ${only.id}`.execute(service.db);
-  await service.startWorker({ provider, writers });
+  await startBeforeItsTurn(service, operator.client, job.id);
   await untilAsleep(job.id);
-  const dependencies = {
-    db: service.db,
-    client: operator.client,
-    names: taskQueues(service.config.TEMPORAL_TASK_QUEUE_PREFIX),
-    areas: jobAreas,
-    engineSlots: 100,
-  };
-  await service.db
-    .updateTable('jobs')
-    .set({ status: 'CANCELLED', ended_at: new Date() })
-    .where('workflow_id', '=', 'none')
-    .execute();
-  await passTurn(dependencies, only.id as JobId);
+  provider.behave = async () => undefined;
+  await cancelAll(many, first.slice(0, 1));
   // It meant to sleep for ten seconds.
   await eventually(
     () => calls.readJob(many, job.id),
@@ -182,6 +160,7 @@ it('a run that has to wait after all is signalled when a turn is free, however l
     5_000,
   );
   expect((await calls.untilFinal(many, job.id)).status).toBe('COMPLETED');
+  gate.resolve();
 }, 60_000);
 
 it('a job that waits for its turn is cancelled at once, and never gets a run', async () => {
