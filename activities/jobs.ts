@@ -6,23 +6,17 @@ import { inTransaction } from '../src/db/transaction.ts';
 import type { JobId, WorkspaceId } from '../src/ids.ts';
 import { type Ending, endJob } from '../src/jobs/end.ts';
 import { openJobOf } from '../src/jobs/run-state.ts';
-import type { JobAreas } from '../src/jobs/runs.ts';
-import { passTurn, type TurnLimits, takeTurn } from '../src/jobs/turns.ts';
+import { passTurn, type TurnDependencies, type TurnLimits, takeTurn } from '../src/jobs/turns.ts';
 import { countUnpaid } from '../src/jobs/unpaid.ts';
 import type { Pauses } from '../src/providers/pauses.ts';
 import { ProviderError } from '../src/providers/types.ts';
 import type { FailureCause, Turn } from '../src/temporal/shapes.ts';
-import type { TemporalClient } from '../src/temporal/workflow-client.ts';
 import { asFinalFailure, beat, onLeftOver, providerFailure, whileAway } from './failures.ts';
 import { whileBeating } from './heartbeat.ts';
 
 const HEARTBEAT_MS = 5_000;
 
-export interface JobDependencies {
-  readonly db: Database;
-  readonly client: TemporalClient;
-  readonly areas: JobAreas;
-  readonly limits: TurnLimits;
+export interface JobDependencies extends TurnDependencies, TurnLimits {
   /** Aborted when a worker that stops interrupts its calls of engines; its reason is what they fail with. */
   readonly stopping?: AbortSignal | undefined;
 }
@@ -95,7 +89,7 @@ export type JobActivities = ReturnType<typeof createJobActivities>;
 
 /** The activities that the runs of all paid jobs share. Each is idempotent: it may run again after a crash. */
 export function createJobActivities(dependencies: JobDependencies) {
-  const { db, areas, limits } = dependencies;
+  const { db, areas } = dependencies;
   const endWithoutResult = (jobId: JobId, end: Ending, cause?: FailureCause): Promise<boolean> =>
     ending(dependencies, jobId, () =>
       inTransaction(db, async (tx) => {
@@ -114,7 +108,7 @@ export function createJobActivities(dependencies: JobDependencies) {
   return {
     /** Takes over the hold when it is the job's turn among those of its workspace, or ends a job that may not begin. */
     reserve: async (jobId: JobId): Promise<Turn> => {
-      const turn = await asFinalFailure(() => takeTurn(db, jobId, limits, onLeftOver));
+      const turn = await asFinalFailure(() => takeTurn(db, jobId, dependencies, onLeftOver));
       if (turn.outcome === 'refused') await signalNext(dependencies, jobId);
       return turn;
     },

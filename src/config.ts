@@ -1,4 +1,5 @@
 import { isIP } from 'node:net';
+import { availableParallelism } from 'node:os';
 import { z } from 'zod';
 import { errorMessage } from './error-text.ts';
 import { parseNetworks } from './networks.ts';
@@ -107,6 +108,8 @@ const NEEDED_BY_STORE = {
 /** Where bytes of images are: the folder of DATA_DIR, or a bucket. */
 export const BLOB_STORES = ['folder', 's3'] as const;
 export type BlobStoreName = (typeof BLOB_STORES)[number];
+/** More than the cores keep up with make all calls longer. */
+const ENGINE_CALLS_PER_CORE = 16;
 
 const TLS_FILES = ['TEMPORAL_TLS_CA', 'TEMPORAL_TLS_CERT', 'TEMPORAL_TLS_KEY'] as const;
 
@@ -127,7 +130,7 @@ const variables = z.object({
   WORKER_POLLERS: withDefault(pollers, 10),
   WEBHOOK_ACTIVITY_SLOTS: withDefault(slots, 1_000),
   WEBHOOK_CACHED_WORKFLOWS: withDefault(cachedWorkflows, 500),
-  TRANSLATION_ACTIVITY_SLOTS: withDefault(slots, 100),
+  TRANSLATION_ACTIVITY_SLOTS: withDefault(slots, ENGINE_CALLS_PER_CORE * availableParallelism()),
   TRANSLATION_CACHED_WORKFLOWS: withDefault(cachedWorkflows, 100),
   PORT: withDefault(port, 3000),
   HOST: withDefault(z.string(), '127.0.0.1'),

@@ -17,8 +17,8 @@ import type { JobId } from '../src/ids.ts';
 import type { ProviderErrorKind } from '../src/providers/types.ts';
 import { type FailureCause, TURN_FREED } from '../src/temporal/shapes.ts';
 
-/** Poll interval for runs not signalled: a second for each run ahead, up to a minute. */
-const POLL_MS = { each: 1_000, most: 60_000 } as const;
+/** Poll interval for runs not signalled: ten seconds for each run ahead, up to a minute. */
+const POLL_MS = { each: 10_000, most: 60_000 } as const;
 
 /** Statements on Postgres: retried as long as it takes, but not after a violated constraint. */
 const STEP = {

@@ -35,6 +35,7 @@ export async function createTranslations(service: ScriptService): Promise<Transl
     names,
     areas: jobAreas,
     unbilledLimit: 0,
+    engineSlots: 100,
     logger: pino({ level: 'warn' }),
   });
   return {

@@ -64,6 +64,7 @@ export async function withJobRuns<Result>(
         names: taskQueues(config.TEMPORAL_TASK_QUEUE_PREFIX),
         areas: jobAreas,
         unbilledLimit: config.UNBILLED_LIMIT_WORDS,
+        engineSlots: config.TRANSLATION_ACTIVITY_SLOTS,
         logger: createLogger(config.LOG_LEVEL, 'admin'),
       }),
     ),

@@ -1,11 +1,10 @@
 import { sql } from 'kysely';
-import type { JobArea } from '../jobs/runs.ts';
-import { startRun } from '../jobs/runs.ts';
+import { type JobArea, startRun } from '../jobs/start.ts';
 
 /** Registers generations, and runs that stop after the outline, with the paid-job runner. */
 export const generationArea: JobArea = {
-  start: ({ client, names }, job) =>
-    startRun(client, job, {
+  start: ({ db, client, names }, job) =>
+    startRun({ db, client }, job, {
       workflow: 'generateArticle',
       taskQueue: names.translation,
       // Ids only: access to Temporal must not expose customers' texts.

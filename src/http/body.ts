@@ -70,12 +70,21 @@ const tooSlow = (): ServiceError =>
     { status: 408 },
   );
 
-/** Aborted once the connection is closed. */
-function whenGone(connection: BodyOptions['connection']): AbortSignal {
+/** Waits with a signal that is aborted once the connection is closed. */
+async function whileConnected<Result>(
+  connection: BodyOptions['connection'],
+  wait: (signal: AbortSignal) => Promise<Result>,
+): Promise<Result> {
   const gone = new AbortController();
-  if (connection?.destroyed) gone.abort(incomplete());
-  connection?.once('close', () => gone.abort(incomplete()));
-  return gone.signal;
+  const abort = () => gone.abort(incomplete());
+  if (connection?.destroyed) abort();
+  connection?.once('close', abort);
+  try {
+    return await wait(gone.signal);
+  } finally {
+    // Each response ends with this event: a listener that stays would make an error for every request.
+    connection?.off('close', abort);
+  }
 }
 
 /** A body as it arrives. */
@@ -146,7 +155,7 @@ export function createBodyReader(waitMs: number, progress: Progress): BodyReader
     }
     const isWhole = piece === undefined;
     const most = isWhole ? body.size() : (declared ?? limit);
-    await room.take(most * perByte + besides, { waitMs, signal: whenGone(connection) });
+    await whileConnected(connection, (signal) => room.take(most * perByte + besides, { waitMs, signal }));
     if (!isWhole) return readRest(body, first, most);
     return first.length === 1 ? (first[0] ?? EMPTY) : Buffer.concat(first);
   };
@@ -174,7 +183,7 @@ export function createBodyReader(waitMs: number, progress: Progress): BodyReader
           if (declared === null) await charge(body.size());
         }
         if (!json || bytes.length <= LARGE_BODY_BYTES) return bytes;
-        endTurn = await queue.take(owner, { waitMs, signal: whenGone(connection) });
+        endTurn = await whileConnected(connection, (signal) => queue.take(owner, { waitMs, signal }));
         await othersGoFirst();
         return bytes;
       };

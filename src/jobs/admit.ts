@@ -14,7 +14,8 @@ import { recordEvents } from '../events/record.ts';
 import { type ArticleId, type JobId, newId, type ProjectId, type WorkspaceId } from '../ids.ts';
 import { PURPOSES } from './purposes.ts';
 import { type JobRow, jobColumns, toJob } from './queries.ts';
-import type { JobRuns, StartableJob } from './runs.ts';
+import type { JobRuns } from './runs.ts';
+import type { StartableJob } from './start.ts';
 import type { Job } from './schemas.ts';
 import { requireUnpaidWithinLimit } from './unpaid-limits.ts';
 

@@ -1,4 +1,4 @@
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import type { Database, Queryable } from '../db/database.ts';
 import type { OnLeftOver } from '../db/savepoint.ts';
 import type { JobPurpose } from '../db/tables.ts';
@@ -6,10 +6,11 @@ import { inTransaction } from '../db/transaction.ts';
 import { isServedWorkspace } from '../db/workspace-state.ts';
 import type { JobId, WorkspaceId } from '../ids.ts';
 import { PARALLEL_BATCHES, TURN_FREED, type Turn } from '../temporal/shapes.ts';
-import { signalRun, type TemporalClient } from '../temporal/workflow-client.ts';
+import { signalRun } from '../temporal/workflow-client.ts';
 import { endJob } from './end.ts';
 import { PURPOSES } from './purposes.ts';
 import { takeOver } from './run-state.ts';
+import type { JobAreas, StartableJob, StartDependencies } from './start.ts';
 import { findUnpaidExcess } from './unpaid-limits.ts';
 
 /** Runs of one workspace that are active at once: further ones wait for these, and for no other workspace's. */
@@ -33,20 +34,30 @@ interface Place {
 const runsOfShare = (engineSlots: number): number =>
   Math.min(OPEN_RUNS, Math.max(1, Math.floor(engineSlots / 3 / PARALLEL_BATCHES)));
 
+/** How many runs of a workspace are under way. */
+const runsUnderWay = (workspace: RawBuilder<unknown>): RawBuilder<number> => sql`(
+  SELECT count(*)::integer FROM (
+    SELECT 1 FROM jobs AS other
+    WHERE other.workspace_id = ${workspace} AND other.ended_at IS NULL AND other.status <> 'QUEUED'
+    LIMIT ${OPEN_RUNS}) AS under_way)`;
+
+/** How many may be: its share while others have some (contract.md J18). */
+function mostRuns(workspace: RawBuilder<unknown>, engineSlots: number): RawBuilder<number> {
+  const share = runsOfShare(engineSlots);
+  return sql`CASE WHEN ${share}::integer < ${OPEN_RUNS}::integer AND EXISTS (
+      SELECT 1 FROM jobs AS other
+      WHERE other.workspace_id <> ${workspace} AND other.ended_at IS NULL AND other.status <> 'QUEUED')
+    THEN ${share}::integer ELSE ${OPEN_RUNS}::integer END`;
+}
+
 /** The place of an open job among those of its workspace; undefined when it has ended. */
 async function placeOf(db: Queryable, jobId: JobId, engineSlots: number): Promise<Place | undefined> {
-  const share = runsOfShare(engineSlots);
+  const workspace = sql.ref('job.workspace_id');
   const { rows } = await sql<Place>`
     SELECT job.workspace_id, job.purpose, job.status = 'QUEUED' AS waits,
-      ${isServedWorkspace(sql.ref('job.workspace_id'))} AS served,
-      (SELECT count(*)::integer FROM (
-        SELECT 1 FROM jobs AS other
-        WHERE other.workspace_id = job.workspace_id AND other.ended_at IS NULL AND other.status <> 'QUEUED'
-        LIMIT ${OPEN_RUNS}) AS under_way) AS under_way,
-      CASE WHEN ${share}::integer < ${OPEN_RUNS}::integer AND EXISTS (
-        SELECT 1 FROM jobs AS other
-        WHERE other.workspace_id <> job.workspace_id AND other.ended_at IS NULL AND other.status <> 'QUEUED')
-        THEN ${share}::integer ELSE ${OPEN_RUNS}::integer END AS most,
+      ${isServedWorkspace(workspace)} AS served,
+      ${runsUnderWay(workspace)} AS under_way,
+      ${mostRuns(workspace, engineSlots)} AS most,
       (SELECT count(*)::integer FROM (
         SELECT 1 FROM jobs AS other
         WHERE other.workspace_id = job.workspace_id AND other.ended_at IS NULL AND other.status = 'QUEUED'
@@ -65,7 +76,7 @@ const wait = ({ served, ahead }: Place): Turn => ({
 });
 
 export interface TurnLimits {
-  /** As in `JobRuns`. */
+  /** Unpaid words of cancelled runs in 24 hours above which none begins; of failed ones five times as many. 0: none. */
   readonly unbilledLimit: number;
   /** Calls of engines that a worker makes at once. */
   readonly engineSlots: number;
@@ -108,24 +119,53 @@ export async function takeTurn(
   });
 }
 
+/** What passing a turn on needs: the next job's run may not be started yet. */
+export interface TurnDependencies extends StartDependencies, Pick<TurnLimits, 'engineSlots'> {
+  readonly areas: JobAreas;
+}
+
 /**
- * Signals the longest waiting runs of an ended job's workspace, as many as there are free turns. A run that is not
- * reached polls later.
+ * Whether fewer jobs of the workspace are under way or ahead than may be under way: only then a queued job has a run, so that
+ * a thousand queued jobs cost Temporal nothing.
+ * @param job alias of a row of `jobs` in the query
  */
-export async function passTurn(
-  { db, client }: { db: Database; client: TemporalClient },
-  jobId: JobId,
-): Promise<void> {
-  const { rows } = await sql<{ workflow_id: string }>`
-    SELECT next.workflow_id FROM jobs AS ended, LATERAL (
-      SELECT workflow_id FROM jobs AS waiting
+export function isNext(job: string, engineSlots: number): RawBuilder<boolean> {
+  const column = (name: string) => sql.ref(`${job}.${name}`);
+  return sql`(SELECT count(*) FROM (
+      SELECT 1 FROM jobs AS other
+      WHERE other.workspace_id = ${column('workspace_id')} AND other.ended_at IS NULL AND (other.status <> 'QUEUED'
+        OR (other.created_at, other.id) < (${column('created_at')}, ${column('id')}))
+      LIMIT ${OPEN_RUNS}) AS before) < ${mostRuns(column('workspace_id'), engineSlots)}`;
+}
+
+/** Starts the run of a queued job, unless it has to wait for others of its workspace: the end of one of these starts it. */
+export async function startIfNext(dependencies: TurnDependencies, job: StartableJob): Promise<void> {
+  const { rows } = await sql<{ id: string }>`
+    SELECT job.id FROM jobs AS job
+    WHERE job.id = ${job.id} AND job.ended_at IS NULL AND ${isNext('job', dependencies.engineSlots)}
+  `.execute(dependencies.db);
+  if (rows.length > 0) await dependencies.areas[job.purpose]?.start(dependencies, job);
+}
+
+/**
+ * Gives the free turns of an ended job's workspace to its longest waiting jobs: signals those whose runs wait, and starts the
+ * runs of the others. What fails here is found by the runs themselves, which poll, and by reconcile.
+ */
+export async function passTurn(dependencies: TurnDependencies, jobId: JobId): Promise<void> {
+  const { db, client, areas, engineSlots } = dependencies;
+  const workspace = sql.ref('ended.workspace_id');
+  const { rows } = await sql<StartableJob>`
+    SELECT next.* FROM jobs AS ended, LATERAL (
+      SELECT id, workspace_id, article_id, purpose, workflow_id, request_id FROM jobs AS waiting
       WHERE waiting.workspace_id = ended.workspace_id AND ended_at IS NULL AND status = 'QUEUED'
       ORDER BY created_at, id
-      LIMIT (SELECT ${OPEN_RUNS} - count(*) FROM (
-        SELECT 1 FROM jobs AS other
-        WHERE other.workspace_id = ended.workspace_id AND other.ended_at IS NULL AND other.status <> 'QUEUED'
-        LIMIT ${OPEN_RUNS}) AS under_way)) AS next
+      LIMIT greatest(0, ${mostRuns(workspace, engineSlots)} - ${runsUnderWay(workspace)})) AS next
     WHERE ended.id = ${jobId}
   `.execute(db);
-  await Promise.allSettled(rows.map(({ workflow_id }) => signalRun(client, workflow_id, TURN_FREED)));
+  await Promise.allSettled(
+    rows.map(async (job) => {
+      if (await signalRun(client, job.workflow_id, TURN_FREED)) return;
+      await areas[job.purpose]?.start(dependencies, job);
+    }),
+  );
 }

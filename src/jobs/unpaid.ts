@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import type { Tx } from '../db/database.ts';
 import type { JobPurpose, UnpaidReason } from '../db/tables.ts';
 import type { JobId, WorkspaceId } from '../ids.ts';
-import type { JobAreas } from './runs.ts';
+import type { JobAreas } from './start.ts';
 import { UNPAID_WINDOW } from './unpaid-limits.ts';
 
 /**

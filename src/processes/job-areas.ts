@@ -1,6 +1,6 @@
 import { generationArea } from '../generation/area.ts';
 import type { GenerationFeatures } from '../generation/price.ts';
-import type { JobAreas } from '../jobs/runs.ts';
+import type { JobAreas } from '../jobs/start.ts';
 import { refreshArea, translationArea } from '../translations/area.ts';
 
 /** The areas whose jobs this release runs, by purpose. */

@@ -24,6 +24,7 @@ import type { RouteModule } from '../http/route.ts';
 import { createReportRoute } from '../jobs/report-route.ts';
 import { createJobRoutes } from '../jobs/routes.ts';
 import { createJobRuns } from '../jobs/runs.ts';
+import type { TurnLimits } from '../jobs/turns.ts';
 import { countUnpaid } from '../jobs/unpaid.ts';
 import type { JobWatch } from '../jobs/watch.ts';
 import type { AddressGuard } from '../outbound/resolver.ts';
@@ -50,7 +51,7 @@ import type { WebhookSender } from '../webhooks/sending/sender.ts';
 import { createWorkspaceRoutes } from '../workspaces/routes.ts';
 import { generationFeatures, jobAreas } from './job-areas.ts';
 
-export interface RouteDependencies {
+export interface RouteDependencies extends TurnLimits {
   readonly client: TemporalClient;
   readonly names: TaskQueues;
   readonly logger: Logger;
@@ -66,8 +67,6 @@ export interface RouteDependencies {
   readonly jobWatch: JobWatch;
   /** Counts the states of versions in the background. */
   readonly catchUp: CatchUp;
-  /** As in `JobRuns`. */
-  readonly unbilledLimit: number;
   /** How long a paid request waits for its result, in milliseconds. */
   readonly aiWaitMs: number;
 }

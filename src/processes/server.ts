@@ -135,6 +135,7 @@ export async function startServer(config: ConnectedConfig, logger: Logger): Prom
       jobWatch,
       catchUp,
       unbilledLimit: config.UNBILLED_LIMIT_WORDS,
+      engineSlots: config.TRANSLATION_ACTIVITY_SLOTS,
       aiWaitMs: config.AI_WAIT_SECONDS * 1_000,
     }),
   );

@@ -175,7 +175,7 @@ export async function startWorker(
     unbilledLimit: config.UNBILLED_LIMIT_WORDS,
     engineSlots: config.TRANSLATION_ACTIVITY_SLOTS,
   };
-  const ofJobs = { db, client, areas: jobAreas, limits };
+  const ofJobs = { db, client, names, areas: jobAreas, ...limits };
   const { batches, parts } = engineStops(stopped.signal);
   const jobs = {
     ...metrics.countTranslations(createTranslationActivities({ ...ofJobs, provider, stopping: batches })),
@@ -231,6 +231,7 @@ export async function startWorker(
         client,
         names,
         areas: jobAreas,
+        engineSlots: limits.engineSlots,
         minimumAgeMs: config.RECONCILE_AFTER_SECONDS * 1_000,
         retentionMs: config.RETENTION_DAYS * 86_400_000,
         auditRetentionMs: config.AUDIT_RETENTION_DAYS * 86_400_000,

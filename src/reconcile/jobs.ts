@@ -3,17 +3,17 @@ import type { JobPurpose } from '../db/tables.ts';
 import { inTransaction } from '../db/transaction.ts';
 import { isLivingWorkspace } from '../db/workspace-state.ts';
 import { endJob, freeStrandedArticles } from '../jobs/end.ts';
-import type { JobAreas } from '../jobs/runs.ts';
-import { passTurn } from '../jobs/turns.ts';
+import type { JobAreas } from '../jobs/start.ts';
+import { isNext, passTurn, type TurnLimits } from '../jobs/turns.ts';
 import { cancelRun, runState } from '../temporal/workflow-client.ts';
 import { PAGE, type ReconcileDependencies, type RowPlace, type Step, type Walk, walkRows } from './rows.ts';
 
-export interface JobDependencies extends ReconcileDependencies {
+export interface JobDependencies extends ReconcileDependencies, Pick<TurnLimits, 'engineSlots'> {
   readonly areas: JobAreas;
 }
 
 /**
- * Checks every open job that is old enough, of the purposes that this release starts. A run that Temporal does not know
+ * Checks every open job that is old enough, of the purposes that this release starts, but those queued behind others. A run that Temporal does not know
  * is started; a closed run that left its job open was ended from outside and is never restarted: its job fails. So does a job of a deleted
  * workspace.
  */
@@ -52,7 +52,7 @@ export async function reconcileJobs(
 type OpenJob = Awaited<ReturnType<typeof openJobs>>[number];
 
 /** The next open jobs that are old enough, in the order of their creation. */
-function openJobs({ db, areas, minimumAgeMs }: JobDependencies, after: RowPlace) {
+function openJobs({ db, areas, minimumAgeMs, engineSlots }: JobDependencies, after: RowPlace) {
   return db
     .selectFrom('jobs')
     .select([
@@ -68,6 +68,9 @@ function openJobs({ db, areas, minimumAgeMs }: JobDependencies, after: RowPlace)
     .select(sql<boolean>`NOT ${isLivingWorkspace(sql.ref('jobs.workspace_id'))}`.as('gone'))
     .where('ended_at', 'is', null)
     .where('purpose', 'in', Object.keys(areas) as JobPurpose[])
+    .where(
+      sql<boolean>`(status <> 'QUEUED' OR NOT ${isLivingWorkspace(sql.ref('jobs.workspace_id'))} OR ${isNext('jobs', engineSlots)})`,
+    )
     .where('created_at', '<', sql<Date>`now() - make_interval(secs => ${minimumAgeMs / 1000})`)
     .where(sql<boolean>`(created_at, id) > (${after.createdAt}::timestamptz, ${after.id}::uuid)`)
     .orderBy('created_at')

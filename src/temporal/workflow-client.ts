@@ -13,8 +13,12 @@ import type { StartedWorkflows } from './shapes.ts';
 /**
  * Has Temporal hand out a run's tasks, and those of its activities, workspace by workspace in turn, where
  * `matching.enableFairness` is set (contract.md J17).
+ * @param weight tasks that are handed out in one turn
  */
-export const workspaceShare = (workspace: WorkspaceId): Priority => ({ fairnessKey: workspace });
+export const workspaceShare = (workspace: WorkspaceId, weight = 1): Priority => ({
+  fairnessKey: workspace,
+  fairnessWeight: weight,
+});
 
 /** The calls of a client whose transport can be given a deadline. */
 export type TemporalClient = Pick<Client, 'workflow' | 'schedule' | 'withDeadline'>;

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { type JobArea, startRun } from '../jobs/runs.ts';
+import { type JobArea, startRun } from '../jobs/start.ts';
 import { STYLE_SHEET } from './engine-requests.ts';
 import { isDeclined } from './report/judge.ts';
 
@@ -14,7 +14,7 @@ const areaOf = (workflow: 'translateArticle' | 'refreshTranslation', verb: strin
       .select(['source_language', 'target_language'])
       .where('job_id', '=', job.id)
       .executeTakeFirstOrThrow();
-    return startRun(client, job, {
+    return startRun({ db, client }, job, {
       workflow,
       taskQueue: names.translation,
       // Ids and languages only: access to Temporal must not expose customers' texts.

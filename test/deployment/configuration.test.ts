@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process';
+import { availableParallelism } from 'node:os';
 import { promisify } from 'node:util';
 import { sql } from 'kysely';
 import { expect, it } from 'vitest';
@@ -20,7 +21,7 @@ it('a worker has its documented slots, caches and pollers unless told otherwise'
       activityTaskPollerBehavior: { type: 'simple-maximum', maximum: 10 },
     },
     translation: { maxCachedWorkflows: 100 },
-    engineCalls: { maxConcurrentActivityTaskExecutions: 100 },
+    engineCalls: { maxConcurrentActivityTaskExecutions: 16 * availableParallelism() },
     webhooks: {
       maxConcurrentActivityTaskExecutions: 1_000,
       maxCachedWorkflows: 500,

@@ -72,6 +72,57 @@ it('a call does not wait for the calls that another workspace has queued before 
   await cancelAll(many, jobs);
 }, 60_000);
 
+// contract.md J17
+it('the four calls of a workspace with a single job come before the second call of each other workspace', async () => {
+  const [one, ...others] = await Promise.all(Array.from({ length: 5 }, () => service.workspace(100)));
+  if (one === undefined) throw new Error('no workspace');
+  const gate = Promise.withResolvers<void>();
+  behave = async (workspace, signal) => {
+    // The first call of a run is its title, which its four lanes wait for.
+    if (workspace !== one.id && called.filter((id) => id === workspace).length <= 2) return;
+    await gate.promise;
+    await sleep(100, undefined, { signal });
+  };
+  // The second begins when the first has ended, while a third waits.
+  const jobs = await Promise.all(
+    others.map(async (other) => {
+      const first = await calls.translate(other, 1_600);
+      const others = [await calls.translate(other, 1_600), await calls.translate(other, 1_600)];
+      await calls.cancel(other, first.job.id);
+      return others;
+    }),
+  );
+  const underWay = (workspaces: readonly TestWorkspace[]) =>
+    service.db
+      .selectFrom('jobs')
+      .select('id')
+      .where(
+        'workspace_id',
+        'in',
+        workspaces.map(({ id }) => id),
+      )
+      .where('status', '=', 'TRANSLATING')
+      .execute();
+  await eventually(
+    () => underWay(others),
+    ({ length }) => length === others.length,
+  );
+  const { job } = await calls.translate(one, 1_600);
+  await eventually(
+    () => underWay([one]),
+    ({ length }) => length === 1,
+  );
+  await sleep(1_000);
+  gate.resolve();
+  expect((await calls.untilFinal(one, job.id)).status).toBe('COMPLETED');
+  // Its title, then four lanes in one round of the others.
+  const [second, last] = [called.indexOf(one.id, called.indexOf(one.id) + 1), called.lastIndexOf(one.id)];
+  const between = called.slice(second, last).filter((workspace) => workspace !== one.id);
+  expect(callsOf(one)).toBeGreaterThanOrEqual(5);
+  expect(between.length).toBeLessThanOrEqual(2 * others.length);
+  await Promise.all(others.map((other, index) => cancelAll(other, jobs[index] ?? [])));
+}, 60_000);
+
 // contract.md J19 and J20
 it('a workspace that the engine limits makes few calls, comes back by itself, and delays no other', async () => {
   const [one, limited] = [await service.workspace(100), await service.workspace(100)];

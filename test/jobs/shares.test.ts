@@ -1,18 +1,18 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { sql } from 'kysely';
 import { expect, it } from 'vitest';
 import type { JobId } from '../../src/ids.ts';
 import type { Job } from '../../src/jobs/schemas.ts';
 import { translationWorkflowId } from '../../src/temporal/ids.ts';
+import { runState } from '../../src/temporal/workflow-client.ts';
 import { createStandInWriter, generating } from '../support/generating.ts';
-import { useJobs } from '../support/jobs.ts';
+import { startBeforeItsTurn, useJobs } from '../support/jobs.ts';
 import type { TestWorkspace } from '../support/service.ts';
 import { createStandIn } from '../support/translating.ts';
 import { eventually } from '../support/wait.ts';
 
 const provider = createStandIn();
 const writers = createStandInWriter();
-const { service, operator } = useJobs({ provider, writers }, {}, async () => {
+const { service, operator, reconcile } = useJobs({ provider, writers }, {}, async () => {
   provider.behave = async () => undefined;
   writers.behave = async () => undefined;
 });
@@ -94,23 +94,21 @@ it.each([
   },
 );
 
+/** Whether Temporal knows a run of the job. */
+const hasRun = async (jobId: string): Promise<boolean> =>
+  (await runState(operator.client, translationWorkflowId(jobId as JobId))) !== 'unknown';
+
 // contract.md J10
-it('a turn that is freed is taken at once by the job that waits longest, however long it meant to wait', async () => {
+it('a queued job has no run until its turn can come, and begins at once when another ends, is cancelled or fails', async () => {
   const many = await service.workspace(1_000);
   const gate = closeGate();
   const first = await translateMany(many, 8, 100);
   await untilUnderWay(many, 8);
-  // Sixty are ahead of them, so they mean to ask again in a minute.
-  const [ahead] = first;
-  await sql`
-    INSERT INTO jobs (id, workspace_id, project_id, article_id, kind, purpose, status, idempotency_key,
-      estimated_credits, reserved_credits, workflow_id)
-    SELECT gen_random_uuid(), workspace_id, project_id, article_id, kind, purpose, 'QUEUED', 'job-ahead-' || number, 0, 0, 'none'
-    FROM jobs, generate_series(1, 60) AS number WHERE id = ${ahead?.id}`.execute(service.db);
   const waiting: Job[] = [];
   for (let each = 0; each < 3; each += 1) waiting.push((await calls.translate(many, 100)).job);
-  for (const { id } of waiting) await untilAsleep(id);
-  await service.db.deleteFrom('jobs').where('workflow_id', '=', 'none').execute();
+  for (const { id } of waiting) expect(await hasRun(id)).toBe(false);
+  await reconcile();
+  for (const { id } of waiting) expect(await hasRun(id)).toBe(false);
   provider.behave = async () => undefined;
   await cancelAll(many, first.slice(0, 1));
   // Each that ends passes its turn on.
@@ -118,19 +116,63 @@ it('a turn that is freed is taken at once by the job that waits longest, however
   gate.resolve();
 }, 30_000);
 
-it('a job that waits for its turn is cancelled at once, and its run ends', async () => {
+// contract.md J10
+it('a job whose turn was freed while nobody could pass it on is begun by the next round of reconcile', async () => {
   const many = await service.workspace(1_000);
   const gate = closeGate();
-  const jobs = await translateMany(many, 9, 100);
+  const first = await translateMany(many, 8, 100);
   await untilUnderWay(many, 8);
-  const statuses = await statusesOf(many, jobs);
-  const waits = jobs.find((_, index) => statuses[index] === 'QUEUED');
-  if (waits === undefined) throw new Error('none waits');
-  await untilAsleep(waits.id);
-  expect((await calls.cancel(many, waits.id)).status).toBe(202);
-  expect(await calls.readArticle(many, waits.articleId)).toMatchObject({ status: 'DRAFT' });
-  expect(await operator.closed(translationWorkflowId(waits.id as JobId))).toBe('CANCELLED');
+  const { job } = await calls.translate(many, 100);
+  // As if the process that ended it had been killed right after its commit.
+  await service.db
+    .updateTable('jobs')
+    .set({ status: 'CANCELLED', ended_at: new Date() })
+    .where('id', '=', first[0]?.id as JobId)
+    .execute();
+  expect(await hasRun(job.id)).toBe(false);
+  await eventually(
+    async () => {
+      await reconcile();
+      return hasRun(job.id);
+    },
+    (known) => known,
+    60_000,
+  );
+  gate.resolve();
+  expect((await calls.untilFinal(many, job.id)).status).toBe('COMPLETED');
+}, 90_000);
+
+// contract.md J10
+it('a run that has to wait after all is signalled when a turn is free, however long it meant to wait', async () => {
+  const many = await service.workspace(1_000);
+  const gate = closeGate();
+  const first = await translateMany(many, 8, 100);
+  await untilUnderWay(many, 8);
+  const { job } = await calls.translate(many, 100);
+  await startBeforeItsTurn(service, operator.client, job.id);
+  await untilAsleep(job.id);
+  provider.behave = async () => undefined;
+  await cancelAll(many, first.slice(0, 1));
+  // It meant to sleep for ten seconds.
+  await eventually(
+    () => calls.readJob(many, job.id),
+    ({ status }) => status !== 'QUEUED',
+    5_000,
+  );
+  expect((await calls.untilFinal(many, job.id)).status).toBe('COMPLETED');
+  gate.resolve();
+}, 60_000);
+
+it('a job that waits for its turn is cancelled at once, and never gets a run', async () => {
+  const many = await service.workspace(1_000);
+  const gate = closeGate();
+  const jobs = await translateMany(many, 8, 100);
+  await untilUnderWay(many, 8);
+  const { job } = await calls.translate(many, 100);
+  expect((await calls.cancel(many, job.id)).status).toBe(202);
+  expect(await calls.readArticle(many, job.articleId)).toMatchObject({ status: 'DRAFT' });
   await cancelAll(many, jobs);
   expect(await calls.readWallet(many)).toMatchObject({ reserved: 0 });
+  expect(await hasRun(job.id)).toBe(false);
   gate.resolve();
 });

@@ -92,6 +92,7 @@ it('the run of a job is started, found and stopped under the id that its row has
         client: operator.client,
         names: taskQueues(service.config.TEMPORAL_TASK_QUEUE_PREFIX),
         areas: { translate: translationArea },
+        engineSlots: 100,
         minimumAgeMs: 0,
         onError: (id, error) => expect.unreachable(`${id}: ${error}`),
       },

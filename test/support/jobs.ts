@@ -1,4 +1,8 @@
 import { afterAll, beforeAll, beforeEach } from 'vitest';
+import type { JobId } from '../../src/ids.ts';
+import { jobAreas } from '../../src/processes/job-areas.ts';
+import { taskQueues } from '../../src/temporal/task-queues.ts';
+import type { TemporalClient } from '../../src/temporal/workflow-client.ts';
 import { madeLater, type TestService, type TestWorkspace, useTestService } from './service.ts';
 import { connectOperator, type Operator, reconcileNow } from './temporal.ts';
 
@@ -35,4 +39,19 @@ export function useJobs(
   /** Lets the rounds begin now that look for lost runs. */
   const reconcile = () => reconcileNow(operator.it.client, service.config.TEMPORAL_TASK_QUEUE_PREFIX);
   return { service, operator: operator.it, workspace: workspace.it, reconcile };
+}
+
+/** Starts the run of a queued job although its turn has not come: two jobs that begin at once may find one turn. */
+export async function startBeforeItsTurn(
+  { db, config }: Pick<TestService, 'db' | 'config'>,
+  client: TemporalClient,
+  jobId: string,
+): Promise<void> {
+  const job = await db
+    .selectFrom('jobs')
+    .select(['id', 'workspace_id', 'article_id', 'purpose', 'workflow_id', 'request_id'])
+    .where('id', '=', jobId as JobId)
+    .executeTakeFirstOrThrow();
+  const names = taskQueues(config.TEMPORAL_TASK_QUEUE_PREFIX);
+  await jobAreas[job.purpose]?.start({ db, client, names }, job);
 }

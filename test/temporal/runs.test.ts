@@ -3,15 +3,17 @@ import { Client, Connection, type WorkflowClientInterceptor } from '@temporalio/
 import { msToTs } from '@temporalio/common/lib/time.js';
 import { afterAll, beforeAll, expect, inject, it } from 'vitest';
 import { type ArticleId, type JobId, newId, type WorkspaceId } from '../../src/ids.ts';
-import { startRun } from '../../src/jobs/runs.ts';
+import { startRun } from '../../src/jobs/start.ts';
 import { translationWorkflowId } from '../../src/temporal/ids.ts';
 import { taskQueues } from '../../src/temporal/task-queues.ts';
 import { awaitRun, cancelRun, runState } from '../../src/temporal/workflow-client.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { eventually } from '../support/wait.ts';
 
 const NAMESPACE = `bare-${newId().slice(0, 8)}`;
 let connection: Connection;
 let client: Client;
+let database: TestDatabase;
 
 beforeAll(async () => {
   connection = await Connection.connect({ address: inject('temporalAddress') });
@@ -20,13 +22,17 @@ beforeAll(async () => {
     workflowExecutionRetentionPeriod: msToTs('1 day'),
   });
   client = new Client({ connection, namespace: NAMESPACE });
+  database = await createTestDatabase();
 });
-afterAll(() => connection.close());
+afterAll(async () => {
+  await connection.close();
+  await database.drop();
+});
 
 const articleId = newId<ArticleId>();
 const start = (jobId: JobId, by = client) =>
   startRun(
-    by,
+    { db: database.db, client: by },
     {
       id: jobId,
       workspace_id: newId<WorkspaceId>(),

@@ -6,6 +6,7 @@ import { generationWorkflowId } from '../../../src/temporal/ids.ts';
 import { controlSteps, STEPS, type StepControl } from '../../generation/support/steps.ts';
 import { startWritingModel } from '../../generation/support/writing-model.ts';
 import { createStandInWriter, generating } from '../../support/generating.ts';
+import { startBeforeItsTurn } from '../../support/jobs.ts';
 import { startProcess } from '../../support/processes.ts';
 import { startTestService, type TestService, type TestWorkspace } from '../../support/service.ts';
 import { connectOperator } from '../../support/temporal.ts';
@@ -101,6 +102,9 @@ it('cancelled while it waits for its turn, and completed after waiting', async (
   for (let each = 0; each < 8; each += 1) before.push(await calls.generate(workspace));
   for (const { job } of before) await underWay(job.id, 'OUTLINING');
   const [waiting, cancelled] = [await calls.generate(workspace), await calls.generate(workspace)];
+  const operator = await connectOperator();
+  for (const { job } of [waiting, cancelled]) await startBeforeItsTurn(service, operator.client, job.id);
+  await operator.close();
   await calls.cancel(workspace, cancelled.job.id);
   await record(cancelled.job, 'cancelled-while-waiting');
   writers.behave = async () => undefined;

@@ -6,6 +6,7 @@ import { ProviderError } from '../../../src/providers/types.ts';
 import { refreshWorkflowId } from '../../../src/temporal/ids.ts';
 import { pseudoCompletion } from '../../support/chat-completions.ts';
 import { silence, startEngineServer } from '../../support/engine-server.ts';
+import { startBeforeItsTurn } from '../../support/jobs.ts';
 import { startProcess } from '../../support/processes.ts';
 import { startTestService, type TestService, type TestWorkspace } from '../../support/service.ts';
 import { connectOperator } from '../../support/temporal.ts';
@@ -100,6 +101,7 @@ it('cancelled while waiting for its turn', async () => {
   for (const job of before) await untilUnderWay(job);
   const job = await calls.refresh(workspace, version.id);
   const operator = await connectOperator();
+  await startBeforeItsTurn(service, operator.client, job.id);
   await eventually(
     () => operator.pendingActivity(refreshWorkflowId(job.id as JobId)).catch(() => ({})),
     (pending) => pending === undefined,

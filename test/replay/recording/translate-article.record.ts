@@ -6,6 +6,7 @@ import { ProviderError } from '../../../src/providers/types.ts';
 import { translationWorkflowId } from '../../../src/temporal/ids.ts';
 import { pseudoCompletion } from '../../support/chat-completions.ts';
 import { silence, startEngineServer } from '../../support/engine-server.ts';
+import { startBeforeItsTurn } from '../../support/jobs.ts';
 import { startProcess } from '../../support/processes.ts';
 import { startTestService, type TestService, type TestWorkspace } from '../../support/service.ts';
 import { connectOperator, reconcileNow } from '../../support/temporal.ts';
@@ -52,6 +53,9 @@ it('success after waiting for its turn, told when it was free', async () => {
   for (const { job } of before) await eventually(() => calls.readJob(workspace, job.id), isUnderWay);
   const { job } = await calls.translate(workspace, 100);
   const cancelled = await calls.translate(workspace, 100);
+  const operator = await connectOperator();
+  for (const { id } of [job, cancelled.job]) await startBeforeItsTurn(service, operator.client, id);
+  await operator.close();
   await sleep(1_500);
   await calls.cancel(workspace, cancelled.job.id);
   await recordHistory(workflowId(cancelled.job), 'translateArticle/cancelled-while-waiting');

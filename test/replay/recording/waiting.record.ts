@@ -7,6 +7,7 @@ import { findTemporalCli } from '../../../src/local/temporal-cli.ts';
 import { SEARCH_ATTRIBUTES } from '../../../src/local/temporal-server.ts';
 import { freePorts } from '../../../src/ports.ts';
 import { translationWorkflowId } from '../../../src/temporal/ids.ts';
+import { startBeforeItsTurn } from '../../support/jobs.ts';
 import { startTestService } from '../../support/service.ts';
 import { createStandIn, translating } from '../../support/translating.ts';
 import { eventually } from '../../support/wait.ts';
@@ -54,6 +55,7 @@ it('a run that waits so long that it continues as a new one', async () => {
     );
   }
   const { job } = await calls.translate(workspace, 100);
+  await startBeforeItsTurn(service, temporal.client, job.id);
   const workflowId = translationWorkflowId(job.id as JobId);
   const runIdNow = async () => (await temporal.client.workflow.getHandle(workflowId).describe()).runId;
   const first = await eventually(
