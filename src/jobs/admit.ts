@@ -15,8 +15,8 @@ import { type ArticleId, type JobId, newId, type ProjectId, type WorkspaceId } f
 import { PURPOSES } from './purposes.ts';
 import { type JobRow, jobColumns, toJob } from './queries.ts';
 import type { JobRuns } from './runs.ts';
-import type { StartableJob } from './start.ts';
 import type { Job } from './schemas.ts';
+import type { StartableJob } from './start.ts';
 import { requireUnpaidWithinLimit } from './unpaid-limits.ts';
 
 /** Of two concurrent admissions with one key the loser hits this constraint; its retry finds the winner. */

@@ -129,43 +129,50 @@ export interface TurnDependencies extends StartDependencies, Pick<TurnLimits, 'e
  * a thousand queued jobs cost Temporal nothing.
  * @param job alias of a row of `jobs` in the query
  */
-export function isNext(job: string, engineSlots: number): RawBuilder<boolean> {
+export function isNext(job: string): RawBuilder<boolean> {
   const column = (name: string) => sql.ref(`${job}.${name}`);
   return sql`(SELECT count(*) FROM (
       SELECT 1 FROM jobs AS other
       WHERE other.workspace_id = ${column('workspace_id')} AND other.ended_at IS NULL AND (other.status <> 'QUEUED'
         OR (other.created_at, other.id) < (${column('created_at')}, ${column('id')}))
-      LIMIT ${OPEN_RUNS}) AS before) < ${mostRuns(column('workspace_id'), engineSlots)}`;
+      LIMIT ${OPEN_RUNS}) AS before) < ${OPEN_RUNS}`;
 }
 
 /** Starts the run of a queued job, unless it has to wait for others of its workspace: the end of one of these starts it. */
 export async function startIfNext(dependencies: TurnDependencies, job: StartableJob): Promise<void> {
   const { rows } = await sql<{ id: string }>`
-    SELECT job.id FROM jobs AS job
-    WHERE job.id = ${job.id} AND job.ended_at IS NULL AND ${isNext('job', dependencies.engineSlots)}
+    SELECT job.id FROM jobs AS job WHERE job.id = ${job.id} AND job.ended_at IS NULL AND ${isNext('job')}
   `.execute(dependencies.db);
   if (rows.length > 0) await dependencies.areas[job.purpose]?.start(dependencies, job);
 }
 
+/** A queued job whose turn can come. */
+interface NextJob extends StartableJob {
+  /** Turns that are free now. */
+  readonly free: number;
+}
+
 /**
- * Gives the free turns of an ended job's workspace to its longest waiting jobs: signals those whose runs wait, and starts the
- * runs of the others. What fails here is found by the runs themselves, which poll, and by reconcile.
+ * Gives the free turns of an ended job's workspace to its longest waiting jobs, whose runs wait, and starts the run of the job
+ * whose turn can come from now on. What fails here is found by the runs themselves, which poll, and by reconcile.
  */
 export async function passTurn(dependencies: TurnDependencies, jobId: JobId): Promise<void> {
   const { db, client, areas, engineSlots } = dependencies;
   const workspace = sql.ref('ended.workspace_id');
-  const { rows } = await sql<StartableJob>`
-    SELECT next.* FROM jobs AS ended, LATERAL (
+  const { rows } = await sql<NextJob>`
+    SELECT next.*, ${mostRuns(workspace, engineSlots)} - under_way.runs AS free FROM jobs AS ended
+    CROSS JOIN LATERAL (SELECT ${runsUnderWay(workspace)} AS runs) AS under_way
+    CROSS JOIN LATERAL (
       SELECT id, workspace_id, article_id, purpose, workflow_id, request_id FROM jobs AS waiting
       WHERE waiting.workspace_id = ended.workspace_id AND ended_at IS NULL AND status = 'QUEUED'
       ORDER BY created_at, id
-      LIMIT greatest(0, ${mostRuns(workspace, engineSlots)} - ${runsUnderWay(workspace)})) AS next
+      LIMIT ${OPEN_RUNS}::integer - under_way.runs) AS next
     WHERE ended.id = ${jobId}
   `.execute(db);
   await Promise.allSettled(
-    rows.map(async (job) => {
-      if (await signalRun(client, job.workflow_id, TURN_FREED)) return;
-      await areas[job.purpose]?.start(dependencies, job);
+    rows.map(async (job, index) => {
+      if (index < job.free && (await signalRun(client, job.workflow_id, TURN_FREED))) return;
+      if (index < job.free || index === rows.length - 1) await areas[job.purpose]?.start(dependencies, job);
     }),
   );
 }

@@ -52,7 +52,7 @@ export async function reconcileJobs(
 type OpenJob = Awaited<ReturnType<typeof openJobs>>[number];
 
 /** The next open jobs that are old enough, in the order of their creation. */
-function openJobs({ db, areas, minimumAgeMs, engineSlots }: JobDependencies, after: RowPlace) {
+function openJobs({ db, areas, minimumAgeMs }: JobDependencies, after: RowPlace) {
   return db
     .selectFrom('jobs')
     .select([
@@ -69,7 +69,7 @@ function openJobs({ db, areas, minimumAgeMs, engineSlots }: JobDependencies, aft
     .where('ended_at', 'is', null)
     .where('purpose', 'in', Object.keys(areas) as JobPurpose[])
     .where(
-      sql<boolean>`(status <> 'QUEUED' OR NOT ${isLivingWorkspace(sql.ref('jobs.workspace_id'))} OR ${isNext('jobs', engineSlots)})`,
+      sql<boolean>`(status <> 'QUEUED' OR NOT ${isLivingWorkspace(sql.ref('jobs.workspace_id'))} OR ${isNext('jobs')})`,
     )
     .where('created_at', '<', sql<Date>`now() - make_interval(secs => ${minimumAgeMs / 1000})`)
     .where(sql<boolean>`(created_at, id) > (${after.createdAt}::timestamptz, ${after.id}::uuid)`)
