@@ -174,7 +174,13 @@ export async function admitGeneration(
       if (outline === undefined) return;
       await tx
         .insertInto('generation_parts')
-        .values({ job_id: jobId, part: OUTLINE_PART, words: 0, content: JSON.stringify(outline) })
+        .values({
+          job_id: jobId,
+          part: OUTLINE_PART,
+          kind: 'outline',
+          words: 0,
+          content: JSON.stringify(outline),
+        })
         .execute();
     },
   });

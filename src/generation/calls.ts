@@ -7,6 +7,7 @@ import { lockOpenJob } from '../jobs/run-state.ts';
 import type { TokenUsage } from '../providers/chat-model.ts';
 import { ProviderError } from '../providers/types.ts';
 import { MAX_ANSWERED, MAX_UNANSWERED } from './call-limits.ts';
+import type { PartKind } from './part-kinds.ts';
 
 /**
  * `answered`: with a response, also one that declines; `unanswered`: the request was written and no whole response came;
@@ -84,17 +85,21 @@ export type CallRow = Omit<
   Selectable<Tables['generation_calls']>,
   'id' | 'workspace_id' | 'job_id' | 'outcome'
 > & {
+  readonly kind: PartKind;
   readonly outcome: Exclude<CallOutcome, 'rejected'> | null;
 };
 
 /** A job's calls in their order, without those that the model did not take. */
 export async function readCalls(db: Queryable, jobId: JobId): Promise<CallRow[]> {
   const rows = await db
-    .selectFrom('generation_calls')
-    .select(['part', 'model', 'outcome', 'created_at', 'ended_at'])
+    .selectFrom('generation_calls as call')
+    .innerJoin('generation_parts as part', (join) =>
+      join.onRef('part.job_id', '=', 'call.job_id').onRef('part.part', '=', 'call.part'),
+    )
+    .select(['call.part', 'kind', 'model', 'outcome', 'created_at', 'ended_at'])
     .select(['input_tokens', 'cached_tokens', 'output_tokens', 'reasoning_tokens'])
-    .where('job_id', '=', jobId)
-    .orderBy('id')
+    .where('call.job_id', '=', jobId)
+    .orderBy('call.id')
     .execute();
   return rows.flatMap(({ outcome, ...row }) => (outcome === 'rejected' ? [] : [{ ...row, outcome }]));
 }

@@ -1,6 +1,4 @@
 import type { Database } from '../db/database.ts';
-import type { RejectedResponse } from '../providers/ask.ts';
-import type { ChatResponse } from '../providers/chat-model.ts';
 import { ProviderError } from '../providers/types.ts';
 import { beginCall, type EndedCall, endCall, type NewCall, outcomeOf } from './calls.ts';
 import type { ArticleWriter } from './writing/writer.ts';
@@ -18,11 +16,9 @@ export function countCalls(
   { db, jobId, part, persist, onCall }: CountingOptions,
 ): ArticleWriter {
   const { model } = writer;
-  const counting =
-    <Question extends { readonly rejected?: RejectedResponse | undefined }>(
-      ask: (question: Question) => Promise<ChatResponse>,
-    ) =>
-    async (question: Question): Promise<ChatResponse> => {
+  return {
+    ...writer,
+    async ask(question) {
       const repairs = question.rejected?.defects.map(({ problem }) => problem) ?? [];
       const id = await persist(() => beginCall(db, { jobId, part, model, repairs }));
       // The next attempt finds out why.
@@ -31,18 +27,13 @@ export function countCalls(
         await persist(() => endCall(db, id, call));
         onCall?.({ model, ...call });
       };
-      const response = await ask(question).catch(async (error: unknown) => {
+      const response = await writer.ask(question).catch(async (error: unknown) => {
         const outcome = outcomeOf(error);
         if (outcome !== null) await end({ outcome, usage: undefined });
         throw error;
       });
       await end({ outcome: 'answered', usage: response.usage });
       return response;
-    };
-  return {
-    ...writer,
-    outline: counting((question) => writer.outline(question)),
-    section: counting((question) => writer.section(question)),
-    faq: counting((question) => writer.faq(question)),
+    },
   };
 }

@@ -1,15 +1,22 @@
 import { sql } from 'kysely';
 import type { Database, Queryable } from '../db/database.ts';
 import type { JobId } from '../ids.ts';
+import type { PartKind } from './part-kinds.ts';
 
-/** Part 0 is the outline; the sections follow in order, then the FAQ. */
+/** The outline's number; those of the others follow in the order in which they are made. */
 export const OUTLINE_PART = 0;
 
-/** A stored part. */
-export interface Part {
+/** A part to be written. */
+export interface PlannedPart {
+  /** Its place in the order of the job's parts. */
   readonly part: number;
+  readonly kind: PartKind;
   /** Planned words until it is written. */
   readonly words: number;
+}
+
+/** A stored part. */
+export interface Part extends PlannedPart {
   /** Calls with a response so far, over all attempts. */
   readonly calls: number;
   /** Calls without one. */
@@ -21,22 +28,24 @@ export interface Part {
 export const readParts = (db: Queryable, jobId: JobId): Promise<Part[]> =>
   db
     .selectFrom('generation_parts')
-    .select(['part', 'words', 'calls', 'unanswered', 'content'])
+    .select(['part', 'kind', 'words', 'calls', 'unanswered', 'content'])
     .where('job_id', '=', jobId)
     .orderBy('part')
     .execute();
 
-/** Adds planned parts with these word counts, from `first` on. Existing parts stay. */
-export async function planParts(
-  db: Queryable,
-  jobId: JobId,
-  first: number,
-  words: readonly number[],
-): Promise<void> {
+/** The parts of a kind, in order. */
+export const ofKind = <Row extends { readonly kind: PartKind }>(
+  parts: readonly Row[],
+  kind: PartKind,
+): Row[] => parts.filter((part) => part.kind === kind);
+
+/** Adds parts. Existing ones stay. */
+export async function planParts(db: Queryable, jobId: JobId, parts: readonly PlannedPart[]): Promise<void> {
   await sql`
-    INSERT INTO generation_parts (job_id, part, words)
-    SELECT ${jobId}, ${first} + position - 1, words
-    FROM unnest(${[...words]}::integer[]) WITH ORDINALITY AS planned (words, position)
+    INSERT INTO generation_parts (job_id, part, kind, words)
+    SELECT ${jobId}, part, kind, words
+    FROM unnest(${parts.map(({ part }) => part)}::integer[], ${parts.map(({ kind }) => kind)}::text[],
+      ${parts.map(({ words }) => words)}::integer[]) AS planned (part, kind, words)
     ON CONFLICT DO NOTHING`.execute(db);
 }
 

@@ -48,6 +48,6 @@ export async function showWritten(db: Database, jobId: JobId): Promise<void> {
   await sql`
     UPDATE jobs SET progress = greatest(progress, (
       SELECT ${WRITING_FROM}::integer + floor(${WRITING_TO - WRITING_FROM}::numeric * count(content) / count(*))::integer
-      FROM generation_parts WHERE job_id = ${jobId} AND part > 0))
+      FROM generation_parts WHERE job_id = ${jobId} AND kind IN ('section', 'faq')))
     WHERE id = ${jobId} AND status = 'WRITING'`.execute(db);
 }

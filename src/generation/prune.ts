@@ -33,12 +33,14 @@ export async function pruneGenerations(db: Database, options: PruneOptions): Pro
           document: null,
           failure: null,
           linkable: null,
+          own_title: null,
+          own_keywords: null,
         };
         await tx.updateTable('generations').set(nothing).where('job_id', 'in', jobIds).execute();
         // Not null: the report still shows the part as written.
         await tx
           .updateTable('generation_parts')
-          .set({ content: '{}' })
+          .set({ content: '{}', revised: null })
           .where('job_id', 'in', jobIds)
           .where('content', 'is not', null)
           .execute();

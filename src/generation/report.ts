@@ -8,7 +8,8 @@ import type { JobId } from '../ids.ts';
 import { completedJobExample } from '../jobs/examples.ts';
 import { type CallRow, readCalls } from './calls.ts';
 import type { Outline } from './outline.ts';
-import { OUTLINE_PART } from './parts.ts';
+import { PART_KINDS } from './part-kinds.ts';
+import { ofKind } from './parts.ts';
 
 const count = (description: string) => z.int().min(0).describe(description);
 const repairs = z
@@ -34,6 +35,7 @@ export const generationReportSchema = z
     sections: z
       .array(
         z.object({
+          kind: z.enum(['section', 'faq']),
           heading: z
             .string()
             .nullable()
@@ -49,7 +51,8 @@ export const generationReportSchema = z
     calls: z
       .array(
         z.object({
-          part: z.int().describe('0 for the outline, then the sections in order'),
+          part: z.int().describe('In the order in which they are made'),
+          kind: z.enum(PART_KINDS).describe('What the part is'),
           model: z.string(),
           outcome: z
             .enum(['answered', 'unanswered'])
@@ -81,8 +84,9 @@ export const generationReportExample: GenerationReport = {
   words: 590,
   outline: { approved: true, repairs: [] },
   sections: [
-    { heading: 'Look at the soil first', words: 281, written: true, repairs: [] },
+    { kind: 'section', heading: 'Look at the soil first', words: 281, written: true, repairs: [] },
     {
+      kind: 'section',
       heading: 'What to sow, and when',
       words: 309,
       written: true,
@@ -92,6 +96,7 @@ export const generationReportExample: GenerationReport = {
   calls: [
     {
       part: 0,
+      kind: 'outline',
       model: 'gpt-oss-120b',
       outcome: 'answered',
       startedAt: '2026-03-02T08:30:04.120Z',
@@ -127,11 +132,11 @@ export async function readGenerationReport(
     .executeTakeFirstOrThrow(() => notFound('job'));
   const parts = await db
     .selectFrom('generation_parts')
-    .select(['part', 'asked', 'words', 'repairs'])
+    .select(['kind', 'asked', 'words', 'repairs'])
     .select([
       sql<boolean>`content IS NOT NULL`.as('written'),
       // Headings come from the outline: sections are too large to read for this.
-      sql<Partial<Outline> | null>`CASE WHEN part = ${OUTLINE_PART} AND ${job.status} = 'COMPLETED' THEN content END`.as(
+      sql<Partial<Outline> | null>`CASE WHEN kind = 'outline' AND ${job.status} = 'COMPLETED' THEN content END`.as(
         'outline',
       ),
     ])
@@ -139,7 +144,10 @@ export async function readGenerationReport(
     .orderBy('part')
     .execute();
   const calls = await readCalls(db, job.id);
-  const [outline, ...sections] = parts;
+  const [outline] = ofKind(parts, 'outline');
+  const sections = parts.flatMap(({ kind, ...part }) =>
+    kind === 'section' || kind === 'faq' ? [{ kind, ...part }] : [],
+  );
   return {
     jobId: job.id,
     articleId: job.article_id,
@@ -151,7 +159,8 @@ export async function readGenerationReport(
       approved: outline?.written === true && !outline.asked,
       repairs: outline?.repairs ?? [],
     },
-    sections: sections.map(({ written, words, repairs }, index) => ({
+    sections: sections.map(({ kind, written, words, repairs }, index) => ({
+      kind,
       heading: outline?.outline?.sections?.[index]?.heading ?? null,
       words,
       written,
@@ -163,6 +172,7 @@ export async function readGenerationReport(
 
 const toCall = (row: CallRow): GenerationReport['calls'][number] => ({
   part: row.part,
+  kind: row.kind,
   model: row.model,
   outcome: row.outcome,
   startedAt: iso(row.created_at),

@@ -16,11 +16,11 @@ import { doTask } from '../threads/pool.ts';
 import { inTheBackground } from '../threads/share.ts';
 import type { GenerationConfig } from './config.ts';
 import type { Outline } from './outline.ts';
-import { readParts } from './parts.ts';
+import { ofKind, readParts } from './parts.ts';
 import { chargeOf, type GenerationPrice } from './price.ts';
 import { enterStep } from './progress.ts';
 import { assembleBody } from './writing/assemble.ts';
-import type { WrittenPart } from './writing/writer.ts';
+import type { WrittenPart } from './writing/brief.ts';
 
 /** This release delivers neither images nor fact checks: they are not priced, or held and released. */
 const NOT_DELIVERED = { images: 0, factChecking: false };
@@ -43,12 +43,15 @@ async function readResult(db: Database, jobId: JobId) {
     ])
     .where('job_id', '=', jobId)
     .executeTakeFirstOrThrow();
-  const [outline, ...parts] = await readParts(db, jobId);
+  const parts = await readParts(db, jobId);
+  const [outline] = ofKind(parts, 'outline');
+  const [faq] = ofKind(parts, 'faq');
   return {
     ...row,
     credits: chargeOf(price as unknown as GenerationPrice, { ...NOT_DELIVERED, research: researched }),
     outline: outline?.content as Outline,
-    parts: parts.map(({ content }) => content as WrittenPart),
+    sections: ofKind(parts, 'section').map(({ content }) => content as WrittenPart),
+    faq: (faq?.content ?? null) as WrittenPart | null,
   };
 }
 
@@ -59,11 +62,9 @@ type GenerationResult = Awaited<ReturnType<typeof readResult>>;
  * @throws {ProviderError} when the document is not valid, with a message for customers
  */
 export async function assembleGeneration(db: Database, jobId: JobId): Promise<void> {
-  const { workspace_id, outline, parts, config } = await readResult(db, jobId);
-  const { faq, language } = config as GenerationConfig;
-  const sections = parts.slice(0, outline.sections.length);
-  const last = parts[outline.sections.length];
-  const questions = faq && last !== undefined ? { language, part: last } : null;
+  const { workspace_id, outline, sections, faq, config } = await readResult(db, jobId);
+  const { language } = config as GenerationConfig;
+  const questions = faq === null ? null : { language, part: faq };
   const document = JSON.stringify(assembleBody(outline, sections, questions));
   const checked = await inTheBackground(workspace_id, () => doTask('check', document));
   if (!checked.ok) {

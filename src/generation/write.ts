@@ -8,20 +8,15 @@ import type { EndedCall } from './calls.ts';
 import { bodyWords, FAQ_WORDS, type GenerationConfig } from './config.ts';
 import { countCalls } from './count-calls.ts';
 import type { Outline } from './outline.ts';
-import { OUTLINE_PART, type Part, planParts, readParts, storePart } from './parts.ts';
+import { OUTLINE_PART, ofKind, type PlannedPart, planParts, readParts, storePart } from './parts.ts';
 import type { GenerationPrice } from './price.ts';
 import { showWritten } from './progress.ts';
 import { scaleLengths } from './target-lengths.ts';
+import type { LinkableArticle, WritingBrief, WrittenPart } from './writing/brief.ts';
 import { planOutline } from './writing/plan-outline.ts';
 import { writeFaq } from './writing/write-faq.ts';
 import { writeSection } from './writing/write-section.ts';
-import type {
-  ArticleWriter,
-  ArticleWriters,
-  LinkableArticle,
-  WritingBrief,
-  WrittenPart,
-} from './writing/writer.ts';
+import type { ArticleWriter, ArticleWriters } from './writing/writer.ts';
 
 /** Words that an outline counts as unpaid work. */
 const OUTLINE_WORDS = 300;
@@ -47,18 +42,21 @@ type Work = Awaited<ReturnType<typeof readWork>>;
 
 /** The inputs of a job, as frozen when it was admitted and validated. */
 async function readWork(db: Database, jobId: JobId) {
-  const { config, voice, template, linkable } = await db
+  const { config, voice, template, linkable, requested_at } = await db
     .selectFrom('generations')
-    .select(['config', 'voice', 'template', 'linkable'])
+    .innerJoin('jobs', 'jobs.id', 'generations.job_id')
+    .select(['config', 'voice', 'template', 'linkable', 'jobs.created_at as requested_at'])
     .where('job_id', '=', jobId)
     .executeTakeFirstOrThrow();
   if (config === null) throw new Error(`job ${jobId} has no settings`);
-  const brief: WritingBrief = { config: config as GenerationConfig, voice, template };
+  const date = requested_at.toISOString().slice(0, 'yyyy-mm-dd'.length);
+  const brief: WritingBrief = { config: config as GenerationConfig, date, voice, template };
   const parts = await readParts(db, jobId);
+  const [outline] = ofKind(parts, 'outline');
   return {
     linkable: linkable ?? [],
     brief,
-    outline: (parts[OUTLINE_PART]?.content ?? null) as Outline | null,
+    outline: (outline?.content ?? null) as Outline | null,
     parts,
   };
 }
@@ -88,8 +86,8 @@ export async function validateGeneration(
     .set({ voice, template, linkable, writer: writers[writingQuality].name })
     .where('job_id', '=', jobId)
     .execute();
-  await planParts(db, jobId, OUTLINE_PART, [OUTLINE_WORDS]);
-  const [outline] = await readParts(db, jobId);
+  await planParts(db, jobId, [{ part: OUTLINE_PART, kind: 'outline', words: OUTLINE_WORDS }]);
+  const [outline] = ofKind(await readParts(db, jobId), 'outline');
   const { research } = price as unknown as GenerationPrice;
   return { outlined: outline?.content != null, outlineOnly: purpose === 'outline', research: research > 0 };
 }
@@ -106,10 +104,16 @@ export async function planSections(db: Database, jobId: JobId): Promise<number> 
   const { brief, outline } = await readWork(db, jobId);
   if (outline === null) throw new Error(`job ${jobId} has no outline`);
   const { config } = brief;
-  const words = scaleLengths(outline.sections, bodyWords(config));
-  if (config.faq) words.push(FAQ_WORDS);
-  await planParts(db, jobId, OUTLINE_PART + 1, words);
-  return words.length;
+  const sections = scaleLengths(outline.sections, bodyWords(config)).map(
+    (words) => ({ kind: 'section', words }) as const,
+  );
+  const planned = [...sections, ...(config.faq ? [{ kind: 'faq', words: FAQ_WORDS } as const] : [])];
+  await planParts(
+    db,
+    jobId,
+    planned.map((part, index): PlannedPart => ({ ...part, part: OUTLINE_PART + 1 + index })),
+  );
+  return planned.length;
 }
 
 /** Writes a section or the FAQ, unless it is stored. Earlier parts must be written. */
@@ -121,14 +125,15 @@ export async function makeSection(
   await writePart(dependencies, task, async (writer, work, answered) => {
     const { brief, outline } = work;
     if (outline === null) throw new Error(`job ${jobId} has no outline`);
-    const first = OUTLINE_PART + 1;
-    const index = part - first;
-    const finished = work.parts.slice(first, part).map(({ content }) => content as WrittenPart);
+    const sections = ofKind(work.parts, 'section');
+    const index = sections.findIndex((section) => section.part === part);
+    const before = index < 0 ? sections : sections.slice(0, index);
+    const finished = before.map(({ content }) => content as WrittenPart);
     const request = { brief, outline, finished, answered, signal };
     const written =
-      index < outline.sections.length
-        ? await writeSection(writer, { ...request, index, articles: work.linkable })
-        : await writeFaq(writer, request);
+      index < 0
+        ? await writeFaq(writer, request)
+        : await writeSection(writer, { ...request, index, articles: work.linkable });
     return { content: written, words: written.words };
   });
   await showWritten(dependencies.db, jobId);
@@ -141,7 +146,7 @@ async function writePart(
   write: (writer: ArticleWriter, work: Work, answered: number) => Promise<{ content: object; words: number }>,
 ): Promise<void> {
   const work = await readWork(db, jobId);
-  const planned: Part | undefined = work.parts[part];
+  const planned = work.parts.find((each) => each.part === part);
   if (planned?.content != null) return;
   if (planned !== undefined && planned.unanswered >= MAX_UNANSWERED) {
     throw new ProviderError(

@@ -1,4 +1,4 @@
-/** Requests a JSON object from a model until the response is usable. */
+/** Requests a response from a model until it is usable. */
 import type { z } from 'zod';
 import type { ChatMessage, ChatResponse } from './chat-model.ts';
 import { ProviderError } from './types.ts';
@@ -28,12 +28,16 @@ export interface Checked<Value, Wrong extends Defect = Defect> {
   readonly off?: number;
 }
 
-/** The messages for a model: the data, and after a rejected response also the response and its defects. */
+/**
+ * The messages for a model: the question, and after a rejected response also that response and its defects.
+ * @param whole what the response has to be
+ */
 export function conversation(
-  data: Readonly<Record<string, unknown>>,
+  text: string,
   rejected: RejectedResponse | undefined,
+  whole: 'JSON object' | 'text' = 'JSON object',
 ): ChatMessage[] {
-  const question: ChatMessage = { role: 'user', text: JSON.stringify(data) };
+  const question: ChatMessage = { role: 'user', text };
   if (rejected === undefined) return [question];
   const defects = rejected.defects.map(({ problem, given }) => ({ problem, given }));
   return [
@@ -41,7 +45,7 @@ export function conversation(
     ...(rejected.response === null ? [] : [{ role: 'assistant' as const, text: rejected.response }]),
     {
       role: 'user',
-      text: `That answer cannot be used. Answer again, with the whole JSON object alone. What is wrong, as data: ${JSON.stringify(defects)}`,
+      text: `That response cannot be used. Respond again, with the whole ${whole} alone. What is wrong, as data: ${JSON.stringify(defects)}`,
     },
   ];
 }
@@ -132,9 +136,13 @@ export async function askUntilUsable<Value, Wrong extends Defect>({
     }
     usable = value === null ? null : { value, off };
     rejected = {
-      response: response.object === null ? null : JSON.stringify(response.object).slice(0, shown),
+      response: sentBack(response)?.slice(0, shown) ?? null,
       defects,
     };
   }
   return { value: usable?.value ?? null, calls: made, defects: rejected?.defects ?? [] };
 }
+
+/** What a model is shown of its response: a text as it was, of anything else the object alone. */
+const sentBack = ({ object, text }: ChatResponse): string | null =>
+  text ?? (object === null ? null : JSON.stringify(object));

@@ -26,8 +26,8 @@ export interface ChatMessage {
 export interface ChatRequest {
   readonly instructions: string;
   readonly messages: readonly ChatMessage[];
-  /** JSON Schema of the requested object; sent as strict structured output. */
-  readonly schema: Readonly<Record<string, unknown>>;
+  /** JSON Schema of the requested object, sent as strict structured output; without it a text is requested. */
+  readonly schema?: Readonly<Record<string, unknown>>;
   /** The most tokens of the response; the model's own limit by default. */
   readonly maxTokens?: number;
   readonly signal: AbortSignal;
@@ -44,8 +44,10 @@ export interface TokenUsage {
 }
 
 export interface ChatResponse {
-  /** The object in the response, unchecked; null when there is none. */
+  /** The object in the response, unchecked; null when there is none, or a text was requested. */
   readonly object: Readonly<Record<string, unknown>> | null;
+  /** The text, when that was requested. */
+  readonly text?: string;
   /** True when the model stopped at a length limit: the object cannot be trusted, even if it parses. */
   readonly truncated: boolean;
   readonly usage?: TokenUsage;
@@ -68,7 +70,7 @@ export const callOptions = ({ instructions, messages, schema, maxTokens }: Omit<
     { role: 'system' as const, content: instructions },
     ...messages.map(({ role, text }) => ({ role, content: [{ type: 'text' as const, text }] })),
   ],
-  responseFormat: { type: 'json' as const, name: 'answer', schema },
+  ...(schema === undefined ? {} : { responseFormat: { type: 'json' as const, name: 'answer', schema } }),
   ...(maxTokens === undefined ? {} : { maxOutputTokens: maxTokens }),
 });
 
@@ -92,15 +94,20 @@ export function createChatModel({ baseUrl, model, apiKey, timeoutMs }: ChatModel
           : callError(error, { timeoutMs, signal, deadline, apiKey });
       });
       const text = result.content.map((part) => (part.type === 'text' ? part.text : '')).join('');
-      return readCompletion(text, result.finishReason.unified);
+      return readCompletion(text, result.finishReason.unified, request);
     },
   };
 }
 
 /** The response of a model that has ended it. @throws {ProviderError} `refused` when the model declines */
-export function readCompletion(text: string, finishReason: string): ChatResponse {
+export function readCompletion(
+  text: string,
+  finishReason: string,
+  { schema }: Pick<ChatRequest, 'schema'>,
+): ChatResponse {
   if (finishReason === 'content-filter') throw refusal();
-  return { object: findObject(text), truncated: finishReason === 'length' };
+  const truncated = finishReason === 'length';
+  return schema === undefined ? { object: null, text, truncated } : { object: findObject(text), truncated };
 }
 
 function refusal(): ProviderError {

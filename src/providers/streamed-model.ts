@@ -1,4 +1,4 @@
-/** Requests a JSON object from a model as a stream of tokens, and ends a call that stalls. */
+/** Requests a response from a model as a stream of tokens, and ends a call that stalls. */
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
 import { APICallError } from 'ai';
 import {
@@ -79,7 +79,7 @@ export function createStreamedModel({
           output: tokens(output.total),
           reasoning: tokens(output.reasoning),
         };
-        return { ...readCompletion(text, part.finishReason.unified), usage };
+        return { ...readCompletion(text, part.finishReason.unified, request), usage };
       }
     }
     throw new Error('a stream without an end');

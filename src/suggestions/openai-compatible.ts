@@ -36,7 +36,7 @@ export function createOpenAiCompatibleSuggestions(options: OpenAiCompatibleOptio
       try {
         return await model.complete({
           instructions: instructionsFor(question),
-          messages: conversation(questionData(question), rejected),
+          messages: conversation(JSON.stringify(questionData(question)), rejected),
           schema: strictSchemas[question.kind],
           signal,
         });

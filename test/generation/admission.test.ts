@@ -305,9 +305,9 @@ it('words of runs that the customer cancelled count, and a new run is 429 above 
   await service.db
     .insertInto('generation_parts')
     .values([
-      { job_id: job.id, part: 0, words: 300, asked: true },
-      { job_id: job.id, part: 1, words: 201, asked: true, content: '{}' },
-      { job_id: job.id, part: 2, words: 900 },
+      { job_id: job.id, part: 0, kind: 'outline', words: 300, asked: true },
+      { job_id: job.id, part: 1, kind: 'section', words: 201, asked: true, content: '{}' },
+      { job_id: job.id, part: 2, kind: 'section', words: 900 },
     ])
     .execute();
   await calls.cancel(workspace, job.id);

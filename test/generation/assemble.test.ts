@@ -3,10 +3,8 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parseDocument } from '../../src/document/format/parse.ts';
 import { collectTexts } from '../../src/document/format/walk.ts';
-import { countTextWords } from '../../src/document/format/words.ts';
 import { parseInline } from '../../src/document/inline/parse.ts';
 import { assembleBody } from '../../src/generation/writing/assemble.ts';
-import { contextOf } from '../../src/generation/writing/context.ts';
 import { sectionOutput } from '../../src/generation/writing/model-output.ts';
 import { PartBuilder } from '../../src/generation/writing/part-builder.ts';
 import { parseResponse } from '../../src/providers/ask.ts';
@@ -137,44 +135,5 @@ describe('the body', () => {
     );
     expect(document.blocks.filter((block) => 'links' in block)).toHaveLength(1);
     expect(document.blocks.at(-1)).toEqual({ id: 'm299', type: 'paragraph', text: 'b '.repeat(49).trim() });
-  });
-});
-
-describe('the context of a section', () => {
-  // contract.md G40
-  it('has every heading, a line about each finished section and the last 300 words: 2,000 words at most', () => {
-    const sections = Array.from({ length: 40 }, (_, index) =>
-      `Section ${index} ${'of many words '.repeat(30)}`.trim(),
-    );
-    const outline = {
-      title: 'Roses',
-      slug: 'roses',
-      metaTitle: 'Roses',
-      metaDescription: 'Roses',
-      sections: sections.map((heading, index) => ({
-        id: `${index}`,
-        heading,
-        level: 2 as const,
-        purpose: 'x',
-        keywords: [],
-        estimatedWords: 100,
-      })),
-    };
-    const finished = sections.slice(1).map((_, part) => ({
-      blocks: Array.from({ length: 5 }, (__, index) => ({
-        id: `${part}-${index}`,
-        type: 'paragraph' as const,
-        text: `Part ${part} says ${'庭のバラ rose '.repeat(30)}`,
-      })),
-      words: 0,
-      asked: 0,
-    }));
-    const context = contextOf(outline, finished);
-    expect(context.headings).toHaveLength(40);
-    expect(context.finished).toHaveLength(39);
-    expect(context.finished[0]).toMatch(/^Part 0 says/);
-    expect(countTextWords(context.before)).toBe(300);
-    const all = [...context.headings, ...context.finished, context.before].join('\n');
-    expect(countTextWords(all)).toBeLessThanOrEqual(2_000);
   });
 });

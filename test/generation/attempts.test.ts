@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from 'kysely';
-import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { beginCall, endCall } from '../../src/generation/calls.ts';
 import { OUTLINE_PART } from '../../src/generation/parts.ts';
 import type { ArticleId, JobId } from '../../src/ids.ts';
@@ -13,14 +13,10 @@ import { untilWaiting } from '../translations/support/locks.ts';
 import { controlSteps, type StepControl } from './support/steps.ts';
 
 const { service, workspace, calls, writers, operator } = useGenerations({ credits: 20 });
-const pseudo = { ...writers.standard };
 
 let steps: StepControl;
 beforeAll(async () => {
   steps = await controlSteps(service.db);
-});
-beforeEach(() => {
-  Object.assign(writers.standard, pseudo);
 });
 
 const WITHOUT_TEXT: ChatResponse = { object: { blocks: [] }, truncated: false };
@@ -28,14 +24,12 @@ const WITHOUT_TEXT: ChatResponse = { object: { blocks: [] }, truncated: false };
 /** What the writer does when it is asked for a section, call by call; the last for ever. Returns how often it was asked. */
 function whenAsked(...turns: readonly (ChatResponse | ProviderError)[]): () => number {
   let asked = 0;
-  Object.assign(writers.standard, {
-    section: async () => {
-      const turn = turns[Math.min(asked, turns.length - 1)];
-      asked += 1;
-      if (turn instanceof ProviderError) throw turn;
-      return turn;
-    },
-  });
+  writers.responses.section = async () => {
+    const turn = turns[Math.min(asked, turns.length - 1)] ?? WITHOUT_TEXT;
+    asked += 1;
+    if (turn instanceof ProviderError) throw turn;
+    return turn;
+  };
   return () => asked;
 }
 const busy = (retryAfterMs: number) => new ProviderError('retryable', 'The model is busy.', { retryAfterMs });
@@ -139,13 +133,11 @@ it('the articles that a text may link to are the same for all its sections', asy
   const edit = editing(service, workspace);
   await edit.published(project, { title: 'Compost' });
   const offered: (readonly string[])[] = [];
-  Object.assign(writers.standard, {
-    section: async (question: Parameters<typeof pseudo.section>[0]) => {
-      if (offered.length === 0) await edit.published(project, { title: 'Mulch' });
-      offered.push(question.articles);
-      return pseudo.section(question);
-    },
-  });
+  writers.responses.section = async (question) => {
+    if (offered.length === 0) await edit.published(project, { title: 'Mulch' });
+    offered.push(question.articles);
+    return writers.pseudo.ask(question);
+  };
   const { body } = await calls.request(workspace, project);
   await calls.untilFinal(workspace, body.job.id);
   expect(offered.length).toBeGreaterThan(1);

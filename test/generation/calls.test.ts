@@ -16,7 +16,6 @@ import { untilWaiting } from '../translations/support/locks.ts';
 const service = useTestService();
 const calls = generating(service);
 const writers = createStandInWriter();
-const pseudo = { ...writers.standard };
 let metricsUrl: string;
 let workspace: TestWorkspace;
 
@@ -34,15 +33,13 @@ const USED = { input: 700, cached: 500, output: 300, reasoning: 100 };
 /** What the model does call by call when it is asked for a section, then what pseudo does. Returns how often it was asked. */
 function whenAsked(...turns: readonly (ChatResponse | (() => Error))[]): () => number {
   let asked = 0;
-  Object.assign(writers.standard, {
-    section: async (question: Parameters<typeof pseudo.section>[0]) => {
-      const turn = turns[asked];
-      asked += 1;
-      if (turn === undefined) return { ...(await pseudo.section(question)), usage: USED };
-      if (typeof turn === 'function') throw turn();
-      return turn;
-    },
-  });
+  writers.responses.section = async (question) => {
+    const turn = turns[asked];
+    asked += 1;
+    if (turn === undefined) return { ...(await writers.pseudo.ask(question)), usage: USED };
+    if (typeof turn === 'function') throw turn();
+    return turn;
+  };
   return () => asked;
 }
 const times = <Value>(count: number, value: Value): Value[] => Array.from({ length: count }, () => value);
@@ -81,13 +78,11 @@ describe('the calls for a part', () => {
   it('are not made beyond six by attempts at the same moment, and none once the part or the job has ended', async () => {
     const asked = Promise.withResolvers<void>();
     const released = Promise.withResolvers<void>();
-    Object.assign(writers.standard, {
-      section: async (question: Parameters<typeof pseudo.section>[0]) => {
-        asked.resolve();
-        await released.promise;
-        return pseudo.section(question);
-      },
-    });
+    writers.responses.section = async (question) => {
+      asked.resolve();
+      await released.promise;
+      return writers.pseudo.ask(question);
+    };
     const { job } = await calls.generate(workspace);
     await asked.promise;
     const next = { jobId: job.id as JobId, part: 1, model: 'stand-in', repairs: [] };

@@ -324,15 +324,11 @@ describe('the report of a generation', () => {
   // contract.md G25
   it('tells of each section, what had to be corrected, and the receipt', async () => {
     let answers = 0;
-    const { section } = writers.standard;
-    Object.assign(writers.standard, {
-      section: async (question: Parameters<typeof section>[0]) => {
-        answers += 1;
-        return answers === 1 ? { object: { blocks: [] }, truncated: false } : section(question);
-      },
-    });
+    writers.responses.section = async (question) => {
+      answers += 1;
+      return answers === 1 ? { object: { blocks: [] }, truncated: false } : writers.pseudo.ask(question);
+    };
     const { article, job } = await calls.generateTo(workspace);
-    Object.assign(writers.standard, { section });
     const { sections } = article.outline as { sections: { heading: string }[] };
     const told = await report(job.id);
     expect(told).toMatchObject({
@@ -465,18 +461,12 @@ it('links lead to published articles of the project in the language of the text,
   const published = await edit().published(project, { title: 'Compost' });
   await edit().create(project, { title: 'A draft' });
   let offered: readonly string[] = [];
-  const { section } = writers.standard;
-  const asking = { ...writers.standard };
-  writers.behave = async () => undefined;
-  Object.assign(writers.standard, {
-    section: (question: Parameters<typeof section>[0]) => {
-      offered = question.articles;
-      return section(question);
-    },
-  });
+  writers.responses.section = (question) => {
+    offered = question.articles;
+    return writers.pseudo.ask(question);
+  };
   const { body } = await calls.request(workspace, project);
   await calls.untilFinal(workspace, body.job.id);
-  Object.assign(writers.standard, asking);
   expect(offered).toEqual(['Compost']);
   const { documentJson } = await calls.readArticle(workspace, body.article.id as ArticleId);
   const links = documentJson.blocks.flatMap((block) => ('links' in block ? (block.links ?? []) : []));

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { afterEach, describe, expect, it } from 'vitest';
 import { planOutline } from '../../src/generation/writing/plan-outline.ts';
+import { jsonIn } from '../support/chat-completions.ts';
 import { briefOf, never, startScripted } from './support.ts';
 
 let model: Awaited<ReturnType<typeof startScripted>>;
@@ -40,19 +41,18 @@ describe('an outline', () => {
       { ...good.sections[2], id: 'section-3', estimatedWords: 490 },
     ]);
     const [request] = model.requests();
-    expect(JSON.parse(request?.messages[1]?.content ?? '')).toMatchObject({
-      topic: 'Roses',
-      words: 1_000,
-      minSections: 1,
-      maxSections: 17,
-    });
+    const lines = jsonIn(request?.messages[1]?.content ?? '');
+    expect(lines).toMatchObject([
+      { settings: { topic: 'Roses' } },
+      { task: { words: 1_000, minSections: 1, maxSections: 17 } },
+    ]);
   });
 
   it('of 10,000 words has five sections at least, and is asked for again with fewer', async () => {
     const sections = Array.from({ length: 5 }, (_, index) => section(`Part ${index}`));
     model = await startScripted({ ...good, sections: sections.slice(1) }, { ...good, sections });
     expect((await plan({ wordCount: 10_000 })).sections).toHaveLength(5);
-    expect(model.requests()[0]?.messages[0]?.content).toContain('10000 words in 5 to 40 sections');
+    expect(model.requests()[0]?.messages[1]?.content).toContain('10000 words in 5 to 40 sections');
     expect(told()).toContain('There are 4 sections. There should be 5 to 40.');
   });
 

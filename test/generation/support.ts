@@ -3,16 +3,12 @@ import type { DocumentJson } from '../../src/document/format/schema.ts';
 import { type GenerationConfig, generationConfigSchema } from '../../src/generation/config.ts';
 import type { Outline } from '../../src/generation/outline.ts';
 import { assembleBody } from '../../src/generation/writing/assemble.ts';
+import type { LinkableArticle, WritingBrief, WrittenPart } from '../../src/generation/writing/brief.ts';
 import { createArticleWriters } from '../../src/generation/writing/index.ts';
 import { planOutline } from '../../src/generation/writing/plan-outline.ts';
 import { writeFaq } from '../../src/generation/writing/write-faq.ts';
 import { writeSection } from '../../src/generation/writing/write-section.ts';
-import type {
-  ArticleWriter,
-  LinkableArticle,
-  WritingBrief,
-  WrittenPart,
-} from '../../src/generation/writing/writer.ts';
+import type { ArticleWriter } from '../../src/generation/writing/writer.ts';
 import { type ChatRequest, chatRequest, completion } from '../support/chat-completions.ts';
 import { type EngineResponse, startEngineServer } from '../support/engine-server.ts';
 
@@ -20,6 +16,7 @@ export const never = new AbortController().signal;
 
 export const briefOf = (config: Partial<GenerationConfig> = {}): WritingBrief => ({
   config: generationConfigSchema.parse({ topic: 'Roses', ...config }),
+  date: '2026-03-02',
   voice: null,
   template: null,
 });

@@ -15,7 +15,6 @@ import { eventually } from '../support/wait.ts';
 
 const provider = createStandIn();
 const writers = createStandInWriter();
-const writer = { ...writers.standard };
 // Of failed work 2,500 words are allowed.
 const { service, workspace, operator, reconcile } = useJobs(
   { provider, writers },
@@ -24,7 +23,7 @@ const { service, workspace, operator, reconcile } = useJobs(
     provider.behave = async () => undefined;
     provider.answer = undefined;
     writers.behave = async () => undefined;
-    Object.assign(writers.standard, writer);
+    writers.responses = {};
   },
 );
 const calls = generating(service);
@@ -119,16 +118,14 @@ describe('work that failed because of its texts', () => {
     },
     'a generation whose last section is never usable': () => {
       let sections = 0;
-      Object.assign(writers.standard, {
-        section: (question: Parameters<typeof writer.section>[0]) => {
-          sections += 1;
-          return sections < 3 ? writer.section(question) : Promise.resolve(NOTHING);
-        },
-      });
+      writers.responses.section = async (question) => {
+        sections += 1;
+        return sections < 3 ? writers.pseudo.ask(question) : NOTHING;
+      };
       return generation({});
     },
     'an outline that is never usable': () => {
-      Object.assign(writers.standard, { outline: async () => ({ object: {}, truncated: false }) });
+      writers.responses.outline = async () => ({ object: {}, truncated: false });
       return generation({ reviewOutline: true });
     },
     'an outline that the model declines': () => {

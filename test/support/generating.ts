@@ -1,49 +1,48 @@
 import { expect } from 'vitest';
 import type { Article } from '../../src/articles/schemas.ts';
 import type { Outline } from '../../src/generation/outline.ts';
+import type { Question, QuestionOf } from '../../src/generation/writing/prompts/index.ts';
 import { createPseudoWriter } from '../../src/generation/writing/pseudo.ts';
 import type { ArticleWriter, ArticleWriters } from '../../src/generation/writing/writer.ts';
 import type { Job } from '../../src/jobs/schemas.ts';
+import type { ChatResponse } from '../../src/providers/chat-model.ts';
 import { listenToAll } from './events.ts';
 import { type JobOptions, useJobs } from './jobs.ts';
 import type { Answer, TestService, TestWorkspace } from './service.ts';
 import { translating } from './translating.ts';
 
-type Asked = 'outline' | 'section' | 'faq';
+type Asked = Question['kind'];
 
-/** A stand-in for a model: does what the test says, then answers like the pseudo writer. */
+/** Responses by kind of part, for those that are not pseudo's. */
+type Responses = { [Kind in Asked]?: (question: QuestionOf<Kind>) => Promise<ChatResponse> };
+
+/** A stand-in for a model: does what the test says, then responds like the pseudo writer, or as the test says. */
 export interface StandInWriter extends ArticleWriters {
   behave: (what: Asked, signal: AbortSignal) => Promise<void>;
+  responses: Responses;
   /** What it was asked for since the test began. */
   asked: Asked[];
+  readonly pseudo: ArticleWriter;
 }
 
 export function createStandInWriter(): StandInWriter {
   const pseudo = createPseudoWriter();
-  const doing = async (what: Asked, signal: AbortSignal) => {
-    standIn.asked.push(what);
-    await standIn.behave(what, signal);
-  };
   const writer: ArticleWriter = {
     ...pseudo,
-    async outline(question) {
-      await doing('outline', question.signal);
-      return pseudo.outline(question);
-    },
-    async section(question) {
-      await doing('section', question.signal);
-      return pseudo.section(question);
-    },
-    async faq(question) {
-      await doing('faq', question.signal);
-      return pseudo.faq(question);
+    async ask(question) {
+      standIn.asked.push(question.kind);
+      await standIn.behave(question.kind, question.signal);
+      const respond = standIn.responses[question.kind] as ArticleWriter['ask'] | undefined;
+      return (respond ?? pseudo.ask)(question);
     },
   };
   const standIn: StandInWriter = {
     premium: writer,
     standard: writer,
     behave: async () => undefined,
+    responses: {},
     asked: [],
+    pseudo,
   };
   return standIn;
 }
@@ -153,6 +152,7 @@ export function useGenerations(options: JobOptions = {}) {
   const writers = createStandInWriter();
   const { service, ...jobs } = useJobs({ writers }, options, async (workspace) => {
     writers.behave = async () => undefined;
+    writers.responses = {};
     writers.asked = [];
     await listenToAll(service.db, workspace.id);
   });

@@ -77,15 +77,19 @@ export interface JobTables {
     words: Nullable<number>;
     /** Articles that it may link to; null until validated. */
     linkable: NullableJson<readonly { readonly id: string; readonly title: string }[]>;
+    /** The title and the keywords that a person gave the article; null without, and until validated. */
+    own_title: Nullable<string>;
+    own_keywords: Nullable<string[]>;
     /** Whether research has delivered. */
     researched: Default<boolean>;
     /** Why no text could be used, for people: it quotes headings, which no history may hold. */
     failure: Nullable<string>;
   };
-  /** Part 0 is the outline, the others are sections in order. */
+  /** What a run makes, in order. */
   generation_parts: {
     job_id: JobId;
     part: number;
+    kind: 'outline' | 'plan' | 'section' | 'faq' | 'edits' | 'lead';
     /** Written by a writer, or being written. */
     asked: Default<boolean>;
     /** Calls with a response: an attempt continues from those before it. */
@@ -98,6 +102,8 @@ export interface JobTables {
     repairs: Default<string[]>;
     /** Null until it is written; empty once the job was pruned. */
     content: NullableJson<Record<string, unknown>>;
+    /** The same as the editor's pass left it; null where that changed nothing. */
+    revised: NullableJson<Record<string, unknown>>;
   };
   /** Calls of writers, each from before it is made; they outlive their articles. */
   generation_calls: {

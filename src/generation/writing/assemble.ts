@@ -7,10 +7,10 @@ import { ParsedTexts } from '../../document/inline/texts.ts';
 import { MAX_DOCUMENT_MARKS } from '../../document/text/marks.ts';
 import { ProviderError } from '../../providers/types.ts';
 import type { Outline } from '../outline.ts';
+import type { WrittenPart } from './brief.ts';
 import { faqHeading } from './faq-headings.ts';
 import { blockId } from './part-builder.ts';
 import { FAQ_ID } from './write-faq.ts';
-import type { WrittenPart } from './writer.ts';
 
 /** The FAQ, and the language of its heading. */
 export interface WrittenFaq {

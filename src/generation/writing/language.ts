@@ -4,8 +4,9 @@ import { collectTexts } from '../../document/format/walk.ts';
 import { languageInstead } from '../../document/translation/checks/language.ts';
 import { scriptOf } from '../../document/translation/checks/script.ts';
 import { languageName } from '../../language-names.ts';
+import type { Defect } from './brief.ts';
 import { about } from './text.ts';
-import type { ArticleWriter, Defect } from './writer.ts';
+import type { ArticleWriter } from './writer.ts';
 
 /** Share of letters that must be in the language's script; the rest may be names. */
 const MIN_SHARE = 0.25;

@@ -1,82 +1,28 @@
-import { conversation, type RejectedResponse } from '../../providers/ask.ts';
-import type { ChatResponse, ModelAddress } from '../../providers/chat-model.ts';
+import type { ModelAddress } from '../../providers/chat-model.ts';
 import { createStreamedModel, type StreamLimits } from '../../providers/streamed-model.ts';
-import { strictSchema } from '../../providers/strict-schema.ts';
-import { faqOutput, outlineOutput, sectionOutput } from './model-output.ts';
-import { outputLimit, STRUCTURED_TOKENS, type TokenLimits, textTokens } from './output-tokens.ts';
-import {
-  faqData,
-  faqInstructions,
-  outlineData,
-  outlineInstructions,
-  sectionData,
-  sectionInstructions,
-} from './prompts.ts';
-import type { ArticleWriter, WritingBrief } from './writer.ts';
-
-const schemas = {
-  outline: strictSchema(outlineOutput),
-  section: strictSchema(sectionOutput),
-  faq: strictSchema(faqOutput),
-} as const;
+import { outputLimit, type TokenLimits } from './output-tokens.ts';
+import { requestOf } from './prompts/index.ts';
+import type { ArticleWriter } from './writer.ts';
 
 export interface WriterOptions extends ModelAddress {
   readonly limits: StreamLimits;
   readonly tokens: TokenLimits;
 }
 
-interface Asked {
-  readonly instructions: string;
-  readonly data: Readonly<Record<string, unknown>>;
-  /** Tokens of the response. */
-  readonly tokens: number;
-}
-
-/** A writer for models behind an OpenAI-compatible API, with strict JSON schemas. */
+/** A writer for models behind an OpenAI-compatible API; structured responses have strict JSON schemas. */
 export function createOpenAiCompatibleWriter({ tokens: bounds, ...options }: WriterOptions): ArticleWriter {
   const model = createStreamedModel(options);
-  const ask = (
-    what: keyof typeof schemas,
-    { instructions, data, tokens }: Asked,
-    { signal, rejected }: { readonly signal: AbortSignal; readonly rejected?: RejectedResponse | undefined },
-  ): Promise<ChatResponse> =>
-    model.complete({
-      instructions,
-      messages: conversation(data, rejected),
-      schema: schemas[what],
-      maxTokens: outputLimit(tokens, bounds),
-      signal,
-    });
-  const ofText = ({ words, brief }: { words: number; brief: WritingBrief }): number =>
-    textTokens(words, brief.config.language);
   return {
     name: 'openai-compatible',
     model: options.model,
-    outline: (question) =>
-      ask(
-        'outline',
-        {
-          instructions: outlineInstructions(question),
-          data: outlineData(question),
-          tokens: STRUCTURED_TOKENS.outline,
-        },
-        question,
-      ),
-    section: (question) =>
-      ask(
-        'section',
-        {
-          instructions: sectionInstructions(question),
-          data: sectionData(question),
-          tokens: ofText(question),
-        },
-        question,
-      ),
-    faq: (question) =>
-      ask(
-        'faq',
-        { instructions: faqInstructions(question), data: faqData(question), tokens: ofText(question) },
-        question,
-      ),
+    async ask(question) {
+      const { tokens, schema, ...request } = requestOf(question);
+      return model.complete({
+        ...request,
+        ...(schema === null ? {} : { schema }),
+        maxTokens: outputLimit(tokens, bounds),
+        signal: question.signal,
+      });
+    },
   };
 }

@@ -2,9 +2,9 @@
 import { createHash } from 'node:crypto';
 import { type ArticleLink, type Block, MAX_LINK_TEXT, MAX_LINKS } from '../../document/format/schema.ts';
 import { hasFormatting } from '../../document/inline/runs.ts';
+import type { Defect, LinkableArticle } from './brief.ts';
 import type { OutputBlock } from './model-output.ts';
 import { about, type ReadText, readParagraphs, readText, type TextRules, toField } from './text.ts';
-import type { Defect, LinkableArticle } from './writer.ts';
 
 /** Bounds of one part, which no real output reaches. */
 const MAX_BLOCKS = 200;

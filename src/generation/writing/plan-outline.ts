@@ -20,6 +20,7 @@ import {
 } from '../outline.ts';
 import { scaleLengths } from '../target-lengths.ts';
 import { findAddress } from './addresses.ts';
+import type { Defect } from './brief.ts';
 import { faqHeading } from './faq-headings.ts';
 import { textDefect } from './language.ts';
 import { type OutlineOutput, outlineOutput } from './model-output.ts';
@@ -27,7 +28,7 @@ import { bare } from './part-builder.ts';
 import { requestPart } from './request-part.ts';
 import { about, readText, type TextRules, tidy } from './text.ts';
 import { allowedBy } from './write-section.ts';
-import type { ArticleWriter, Defect, OutlineRequest } from './writer.ts';
+import type { ArticleWriter, OutlineRequest } from './writer.ts';
 
 /**
  * Plans an article (contract.md G42): requests an outline, checks every bound, and sends exact defects back, in at most
@@ -43,8 +44,10 @@ export async function planOutline(
   const bounds = sectionBounds(words);
   const { value } = await requestPart<Outline>({
     ask: (rejected) =>
-      writer.outline({
+      writer.ask({
+        kind: 'outline',
         brief,
+        article: null,
         words,
         sections: bounds,
         signal,

@@ -1,8 +1,10 @@
 import { countTextWords } from '../../document/format/words.ts';
 import { languageName } from '../../language-names.ts';
+import type { ChatResponse } from '../../providers/chat-model.ts';
 import type { FaqOutput, OutlineOutput, OutputBlock } from './model-output.ts';
+import type { Question, QuestionOf } from './prompts/index.ts';
 import { tidy } from './text.ts';
-import type { ArticleWriter, FaqQuestion, OutlineQuestion, SectionQuestion } from './writer.ts';
+import type { ArticleWriter } from './writer.ts';
 
 /** Planned words of a section and of a paragraph. */
 const WORDS_PER_SECTION = 200;
@@ -47,17 +49,25 @@ const NUMBERS = ['one', 'two', 'three', 'four', 'five', 'six', 'seven', 'eight',
 export const createPseudoWriter = (): ArticleWriter => ({
   name: 'pseudo',
   model: 'pseudo',
-  outline: async (question) => respond(question.signal, () => planOf(question)),
-  section: async (question) => respond(question.signal, () => ({ blocks: sectionOf(question) })),
-  faq: async (question) => respond(question.signal, () => faqOf(question)),
+  async ask(question) {
+    question.signal.throwIfAborted();
+    return respond(question);
+  },
 });
 
-function respond<Value extends object>(signal: AbortSignal, write: () => Value) {
-  signal.throwIfAborted();
-  return { object: { ...write() } as Readonly<Record<string, unknown>>, truncated: false };
+/** Its responses by kind of part. */
+const RESPONSES: { readonly [Kind in Question['kind']]: (question: QuestionOf<Kind>) => object } = {
+  outline: outlineFor,
+  section: (question) => ({ blocks: sectionOf(question) }),
+  faq: faqOf,
+};
+
+function respond(question: Question): ChatResponse {
+  const write = RESPONSES[question.kind] as (question: Question) => object;
+  return { object: { ...write(question) }, truncated: false };
 }
 
-function planOf({ brief, words, sections: { least, most } }: OutlineQuestion): OutlineOutput {
+function outlineFor({ brief, words, sections: { least, most } }: QuestionOf<'outline'>): OutlineOutput {
   const { config } = brief;
   const topic = plainWords(config.topic, 'this topic');
   const title = `Pseudo article about ${topic}`;
@@ -74,8 +84,7 @@ function planOf({ brief, words, sections: { least, most } }: OutlineQuestion): O
   return { title, slug: '', metaTitle: title, metaDescription, sections };
 }
 
-function sectionOf({ brief, section, words, context, articles }: SectionQuestion): OutputBlock[] {
-  const number = context.finished.length + 1;
+function sectionOf({ brief, section, number, words, articles }: QuestionOf<'section'>): OutputBlock[] {
   const heading = plainWords(section.heading, 'this section');
   const source = sentencesAbout({
     heading,
@@ -110,7 +119,7 @@ function sectionOf({ brief, section, words, context, articles }: SectionQuestion
 const itemsOf = (section: number): string[] =>
   NUMBERS.slice(0, 3).map((word) => `Pseudo point ${word} of section ${section}`);
 
-function faqOf({ brief, words }: FaqQuestion): FaqOutput {
+function faqOf({ brief, words }: QuestionOf<'faq'>): FaqOutput {
   const topic = plainWords(brief.config.topic, 'this topic');
   const source = sentencesAbout({ heading: 'the questions', topic, keyword: topic });
   const titles = NUMBERS.slice(0, QUESTIONS).map((word) => `What is pseudo question ${word} about ${topic}?`);

@@ -1,7 +1,7 @@
 import { type AskOptions, askUntilUsable } from '../../providers/ask.ts';
 import { ProviderError } from '../../providers/types.ts';
 import { MAX_ANSWERED } from '../call-limits.ts';
-import type { Defect, DefectCode } from './writer.ts';
+import type { Defect, DefectCode } from './brief.ts';
 
 /** Characters of a rejected response that a repair request contains. */
 const MAX_SHOWN = 20_000;

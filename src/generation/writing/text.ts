@@ -5,7 +5,7 @@ import { serializeInline } from '../../document/inline/markdown.ts';
 import { parseText, weighInline } from '../../document/inline/parse.ts';
 import { type InlineRun, runsText } from '../../document/inline/runs.ts';
 import { findAddress } from './addresses.ts';
-import type { Defect, DefectCode } from './writer.ts';
+import type { Defect, DefectCode } from './brief.ts';
 
 /** Characters of a text with several paragraphs. */
 const MAX_RAW = 10 * MAX_TEXT;

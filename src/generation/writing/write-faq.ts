@@ -1,13 +1,13 @@
 import type { Block } from '../../document/format/schema.ts';
 import { parseResponse } from '../../providers/ask.ts';
 import { faqLength } from '../target-lengths.ts';
-import { contextOf } from './context.ts';
+import type { WrittenPart } from './brief.ts';
 import { faqHeading } from './faq-headings.ts';
 import { faqOutput } from './model-output.ts';
 import { PartBuilder, type PartRules, repetitionKeys } from './part-builder.ts';
 import { requestPart } from './request-part.ts';
 import { allowedBy, checkPart, partWords } from './write-section.ts';
-import type { ArticleWriter, FaqRequest, WrittenPart } from './writer.ts';
+import type { ArticleWriter, FaqRequest } from './writer.ts';
 
 const MIN_QUESTIONS = 3;
 const MAX_QUESTIONS = 5;
@@ -30,14 +30,13 @@ export async function writeFaq(writer: ArticleWriter, request: FaqRequest): Prom
     articles: [],
     earlier: new Set(finished.flatMap(({ blocks }) => repetitionKeys(blocks))),
   };
-  const context = contextOf(outline, finished);
   const { value, calls } = await requestPart<readonly Block[]>({
     ask: (rejected) =>
-      writer.faq({
+      writer.ask({
+        kind: 'faq',
         brief,
-        title: outline.title,
+        article: { outline, finished, faq: null },
         words,
-        context,
         signal,
         rejected,
       }),

@@ -3,13 +3,14 @@ import { countWords } from '../../document/format/words.ts';
 import { type Checked, parseResponse } from '../../providers/ask.ts';
 import { isNear, sectionLength } from '../target-lengths.ts';
 import { hostNames } from './addresses.ts';
-import { contextOf, firstWords } from './context.ts';
+import type { Defect, WritingBrief, WrittenPart } from './brief.ts';
+import { firstWords } from './excerpt.ts';
 import { languageDefect } from './language.ts';
 import { sectionOutput } from './model-output.ts';
 import { PartBuilder, type PartRules, repetitionKeys } from './part-builder.ts';
 import { requestPart } from './request-part.ts';
 import type { TextRules } from './text.ts';
-import type { ArticleWriter, Defect, SectionRequest, WritingBrief, WrittenPart } from './writer.ts';
+import type { ArticleWriter, SectionRequest } from './writer.ts';
 
 /** A part longer than this multiple of its target loses its last blocks. */
 const MAX_RATIO = 2;
@@ -41,15 +42,15 @@ export async function writeSection(writer: ArticleWriter, request: SectionReques
     articles,
     earlier: new Set(finished.flatMap(({ blocks }) => repetitionKeys(blocks))),
   };
-  const context = contextOf(outline, finished);
   const { value, calls } = await requestPart<readonly Block[]>({
     ask: (rejected) =>
-      writer.section({
+      writer.ask({
+        kind: 'section',
         brief,
-        title: outline.title,
+        article: { outline, finished, faq: null },
         section,
+        number: index + 1,
         words,
-        context,
         articles: articles.map(({ title }) => title),
         signal,
         rejected,

@@ -1,0 +1,60 @@
+/** What a run writes from and has written, and what can be wrong with it. */
+import type { Block } from '../../document/format/schema.ts';
+import type { Defect as AnyDefect } from '../../providers/ask.ts';
+import type { GenerationConfig } from '../config.ts';
+import type { Outline } from '../outline.ts';
+
+/** An article that a text may link to: PUBLISHED, in the project. */
+export interface LinkableArticle {
+  readonly id: string;
+  readonly title: string;
+}
+
+/** Inputs of a run. Customers wrote them, so a model gets them as data only. */
+export interface WritingBrief {
+  readonly config: GenerationConfig;
+  /** The day on which the run was requested: `2026-03-02`. */
+  readonly date: string;
+  /** The instructions of the brand voice; null when there is none. */
+  readonly voice: string | null;
+  /** The text of the content template; null when there is none. */
+  readonly template: string | null;
+}
+
+/** Kinds of defects. */
+export type DefectCode =
+  | 'address'
+  | 'chatter'
+  | 'empty'
+  | 'heading'
+  | 'language'
+  | 'length'
+  | 'link'
+  | 'markdown'
+  | 'repeated'
+  | 'shape'
+  | 'truncated';
+
+/** A defect of a model's output. */
+export interface Defect extends AnyDefect {
+  readonly code: DefectCode;
+}
+
+/** A section or the FAQ as written and stored. Later parts and the body are built from it. */
+export interface WrittenPart {
+  /** Valid blocks with ids of their own; without the section's heading. */
+  readonly blocks: readonly Block[];
+  /** Words of the blocks. */
+  readonly words: number;
+  /** Requested words over all calls. */
+  readonly asked: number;
+}
+
+/** The article as far as it is written. */
+export interface ArticleSoFar {
+  readonly outline: Outline;
+  /** Its sections as written, in the order of the outline. */
+  readonly finished: readonly WrittenPart[];
+  /** The questions at the end; null until they are written. */
+  readonly faq: WrittenPart | null;
+}
