@@ -112,7 +112,7 @@ function applyEdit(
 const REFERENCE = /\[\d{1,3}\]/;
 
 /** True for text without a citation: a link out of the article, a reference to a source, or a quote's attribution. */
-function isEditable(block: Block, texts: ParsedTexts): boolean {
+export function isEditable(block: Block, texts: ParsedTexts): boolean {
   switch (block.type) {
     case 'quote':
       return block.attribution === undefined && !isCited(block, texts);
