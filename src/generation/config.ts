@@ -72,11 +72,15 @@ export const generationConfigSchema = z
 /** Stored settings: defaults are filled in, other omitted fields are absent. */
 export type GenerationConfig = z.output<typeof generationConfigSchema>;
 
-/** Words of wordCount that a FAQ section takes. */
-export const FAQ_WORDS = 250;
+/** Most words of wordCount that a FAQ section takes. */
+const FAQ_WORDS = 250;
 /** The shortest body planned with a FAQ. */
 const MIN_BODY_WORDS = 100;
 
 /** Words of the sections, which the outline is planned for. */
 export const bodyWords = ({ wordCount, faq }: Pick<GenerationConfig, 'wordCount' | 'faq'>): number =>
   faq ? Math.max(MIN_BODY_WORDS, wordCount - FAQ_WORDS) : wordCount;
+
+/** Words of the questions at the end. */
+export const faqWords = ({ wordCount, faq }: Pick<GenerationConfig, 'wordCount' | 'faq'>): number =>
+  faq ? wordCount - bodyWords({ wordCount, faq }) : 0;

@@ -1,14 +1,15 @@
 import { z } from 'zod';
 import { MAX_META_DESCRIPTION, MAX_META_TITLE, MAX_SLUG, MAX_TITLE } from '../document/format/limits.ts';
+import { countTextWords } from '../document/format/words.ts';
 import { trimmedText } from '../fields.ts';
 
 /** Outlines, with the bounds of contract.md G31. */
 
-const MAX_SECTIONS = 40;
-export const MAX_HEADING = 300;
-export const MAX_PURPOSE = 1_000;
-export const MAX_SECTION_KEYWORDS = 25;
-export const MAX_SECTION_KEYWORD = 120;
+export const MAX_SECTIONS = 40;
+const MAX_HEADING = 300;
+const MAX_PURPOSE = 1_000;
+const MAX_SECTION_KEYWORDS = 25;
+const MAX_SECTION_KEYWORD = 120;
 export const MIN_ESTIMATED_WORDS = 20;
 export const MAX_ESTIMATED_WORDS = 5_000;
 /** Fewest words per section, on average. */
@@ -77,13 +78,22 @@ export const outlineSchema = z
 export type Outline = z.output<typeof outlineSchema>;
 export type OutlineSection = Outline['sections'][number];
 
-/** Number of sections that a body may have. */
+/** Number of sections that a model's outline may have; a person's has up to 40. */
 export interface SectionBounds {
   /** One per started 2,000 words. */
   readonly least: number;
   /** One per started 60 words, up to 40. */
   readonly most: number;
 }
+
+/** Words of an outline's own texts. */
+export const countOutlineWords = ({ title, metaTitle, metaDescription, sections }: Outline): number =>
+  [
+    title,
+    metaTitle,
+    metaDescription,
+    ...sections.flatMap(({ heading, purpose, keywords }) => [heading, purpose, ...keywords]),
+  ].reduce((sum, text) => sum + countTextWords(text), 0);
 
 /** Bounds for a body of `words` words (at least 1). */
 export const sectionBounds = (words: number): SectionBounds => ({

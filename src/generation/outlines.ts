@@ -18,7 +18,7 @@ import {
   storedConfig,
 } from './admit.ts';
 import { bodyWords, type GenerationConfig } from './config.ts';
-import { describeBounds, type Outline, sectionBounds } from './outline.ts';
+import { type Outline, sectionBounds } from './outline.ts';
 import type { outlineResponse } from './schemas.ts';
 
 export interface StoredOutline {
@@ -82,18 +82,18 @@ export async function readOutline(context: VerbContext, articleId: ArticleId): P
   return findOutline(context.db, context, articleId);
 }
 
-/** Settings may be newer than the outline, and have another wordCount. */
+/** Settings may be newer than the outline, and have another wordCount: a model writes 2,000 words a section at most. */
 function requireSections({ sections }: Outline, config: GenerationConfig, pointer: string): void {
   const words = bodyWords(config);
-  const bounds = sectionBounds(words);
-  if (sections.length >= bounds.least && sections.length <= bounds.most) return;
-  throw invalid(pointer, `Expected ${describeBounds(bounds)} sections in an outline for ${words} words.`);
+  const { least } = sectionBounds(words);
+  if (sections.length >= least) return;
+  throw invalid(pointer, `Expected at least ${least} sections in an outline for ${words} words.`);
 }
 
 /**
  * Replaces the outline of an article that is not written yet (articles.update). The same outline again changes nothing.
  * @param ifMatch the tag of the outline and settings that the change is based on; omitted: not checked
- * @throws {ServiceError} RESOURCE_NOT_FOUND without an outline; INVALID_REQUEST for too many or too few sections; CONFLICT
+ * @throws {ServiceError} RESOURCE_NOT_FOUND without an outline; INVALID_REQUEST for too few sections; CONFLICT
  *   as `lockEmptyDraft`; PRECONDITION_FAILED
  */
 export async function saveOutline(
@@ -130,7 +130,7 @@ export async function saveOutline(
  * Queues the generation of an article from its outline and current settings (articles.generate). The run has a copy of
  * both. The tag covers both, so that the caller approves what they have read.
  * @param ifMatch the tag of the outline that was read
- * @throws {ServiceError} INVALID_REQUEST without it, with `*`, or for too many or too few sections; RESOURCE_NOT_FOUND without an
+ * @throws {ServiceError} INVALID_REQUEST without it, with `*`, or for too few sections; RESOURCE_NOT_FOUND without an
  *   outline; CONFLICT as `lockEmptyDraft`; PRECONDITION_FAILED when it has changed; INSUFFICIENT_CREDITS, QUOTA_EXCEEDED
  */
 export async function approveOutline(

@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import type { Database, Queryable } from '../db/database.ts';
 import type { JobId } from '../ids.ts';
 import type { PartKind } from './part-kinds.ts';
+import type { Mended } from './writing/markdown/mendings.ts';
 
 /** The outline's number; those of the others follow in the order in which they are made. */
 export const OUTLINE_PART = 0;
@@ -21,6 +22,8 @@ export interface Part extends PlannedPart {
   readonly calls: number;
   /** Calls without one. */
   readonly unanswered: number;
+  /** The article does without it: its content is empty. */
+  readonly left_out: boolean;
   readonly content: unknown;
 }
 
@@ -28,7 +31,7 @@ export interface Part extends PlannedPart {
 export const readParts = (db: Queryable, jobId: JobId): Promise<Part[]> =>
   db
     .selectFrom('generation_parts')
-    .select(['part', 'kind', 'words', 'calls', 'unanswered', 'content'])
+    .select(['part', 'kind', 'words', 'calls', 'unanswered', 'left_out', 'content'])
     .where('job_id', '=', jobId)
     .orderBy('part')
     .execute();
@@ -54,12 +57,16 @@ export async function storePart(
   db: Database,
   jobId: JobId,
   part: number,
-  { content, words }: { readonly content: object; readonly words: number },
+  {
+    content,
+    words,
+    mended = {},
+  }: { readonly content: object; readonly words: number; readonly mended?: Mended },
 ): Promise<void> {
   await db
     .updateTable('generation_parts')
     // The end of its last call has removed the mark.
-    .set({ content: JSON.stringify(content), words, asked: true })
+    .set({ content: JSON.stringify(content), words, mended: JSON.stringify(mended), asked: true })
     .where('job_id', '=', jobId)
     .where('part', '=', part)
     .where('content', 'is', null)

@@ -6,6 +6,9 @@ const TEXT_CREDITS = { standard: 1, premium: 2 } as const;
 const IMAGE_CREDITS = { standard: 1, hd: 3 } as const;
 const RESEARCH_CREDITS = 1;
 const FACT_CHECKING_CREDITS = 3;
+/** Shares of wordCount: what counts as all of it, and the least that is charged. */
+const WHOLE_DELIVERED = 0.9;
+const LEAST_DELIVERED = 0.5;
 
 /** Features of the deployment besides writing. The price includes only available ones. */
 export interface GenerationFeatures {
@@ -28,8 +31,10 @@ export interface GenerationPrice {
   readonly total: number;
 }
 
-/** Deliveries of a run besides the text. */
+/** Deliveries of a run. */
 export interface Delivered {
+  /** Words of the text, code included. */
+  readonly words: number;
   readonly images: number;
   readonly research: boolean;
   readonly factChecking: boolean;
@@ -58,9 +63,7 @@ export function priceOf(
 ): GenerationPrice {
   const writes = run !== 'outline';
   const imageCount = writes ? imagesOf(config) : 0;
-  const text = writes
-    ? Math.ceil(config.wordCount / WORDS_PER_STEP) * TEXT_CREDITS[config.writingQuality]
-    : 0;
+  const text = writes ? textCredits(config.wordCount, config) : 0;
   const images = imageCount * IMAGE_CREDITS[config.imageQuality];
   const researches = config.researchEnabled && features.webResearch && run !== 'approved';
   const checksFacts = config.researchEnabled && features.factChecking && writes;
@@ -69,11 +72,26 @@ export function priceOf(
   return { text, images, imageCount, research, factChecking, total: text + images + research + factChecking };
 }
 
-/** The charge: the text, and what else was delivered. */
-export function chargeOf(price: GenerationPrice, delivered: Delivered): number {
+const textCredits = (words: number, { writingQuality }: Pick<GenerationConfig, 'writingQuality'>): number =>
+  Math.ceil(words / WORDS_PER_STEP) * TEXT_CREDITS[writingQuality];
+
+type Ordered = Pick<GenerationConfig, 'wordCount' | 'writingQuality'>;
+
+/** True of a text that is too short to be sold: below half of what was ordered (contract.md G60). */
+export const isTooShort = (words: number, { wordCount }: Ordered): boolean =>
+  words < wordCount * LEAST_DELIVERED;
+
+/** The charge for a text: its price, or for less than nine tenths of wordCount that of the words delivered. */
+const chargeForText = (price: GenerationPrice, words: number, ordered: Ordered): number =>
+  words >= ordered.wordCount * WHOLE_DELIVERED
+    ? price.text
+    : Math.min(price.text, textCredits(words, ordered));
+
+/** The charge: what was delivered, at most its price (contract.md G60). */
+export function chargeOf(price: GenerationPrice, delivered: Delivered, ordered: Ordered): number {
   const perImage = price.imageCount === 0 ? 0 : price.images / price.imageCount;
   return (
-    price.text +
+    chargeForText(price, delivered.words, ordered) +
     Math.min(delivered.images, price.imageCount) * perImage +
     (delivered.research ? price.research : 0) +
     (delivered.factChecking ? price.factChecking : 0)

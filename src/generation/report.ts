@@ -10,8 +10,12 @@ import { type CallRow, readCalls } from './calls.ts';
 import type { Outline } from './outline.ts';
 import { PART_KINDS } from './part-kinds.ts';
 import { ofKind } from './parts.ts';
+import { MENDINGS } from './writing/markdown/mendings.ts';
 
 const count = (description: string) => z.int().min(0).describe(description);
+const mended = z
+  .partialRecord(z.enum(MENDINGS), z.int().min(1))
+  .describe('What was corrected in the text without a call, and how often');
 const repairs = z
   .array(z.string())
   .describe('Why responses of the writer were rejected before the final one');
@@ -44,10 +48,19 @@ export const generationReportSchema = z
             ),
           words: count('As planned until it is written'),
           written: z.boolean(),
+          leftOut: z
+            .boolean()
+            .describe('Nothing usable came: the article does without it, and it is not charged'),
           repairs,
+          mended,
         }),
       )
       .describe('In the order of the article; none in a run that ends with the outline'),
+    leftOut: z
+      .array(z.string())
+      .describe(
+        'Ids of the sections of the outline that are not in the article. Where the last section is among them, the one before it was not written as an ending. Empty in a job that is not COMPLETED, and once RETENTION_DAYS are over',
+      ),
     calls: z
       .array(
         z.object({
@@ -84,15 +97,26 @@ export const generationReportExample: GenerationReport = {
   words: 590,
   outline: { approved: true, repairs: [] },
   sections: [
-    { kind: 'section', heading: 'Look at the soil first', words: 281, written: true, repairs: [] },
+    {
+      kind: 'section',
+      heading: 'Look at the soil first',
+      words: 281,
+      written: true,
+      leftOut: false,
+      repairs: [],
+      mended: { link: 2 },
+    },
     {
       kind: 'section',
       heading: 'What to sow, and when',
       words: 309,
       written: true,
+      leftOut: false,
       repairs: ['The text has 190 words. It should have 315.'],
+      mended: {},
     },
   ],
+  leftOut: [],
   calls: [
     {
       part: 0,
@@ -132,7 +156,7 @@ export async function readGenerationReport(
     .executeTakeFirstOrThrow(() => notFound('job'));
   const parts = await db
     .selectFrom('generation_parts')
-    .select(['kind', 'asked', 'words', 'repairs'])
+    .select(['kind', 'asked', 'words', 'repairs', 'mended', 'left_out'])
     .select([
       sql<boolean>`content IS NOT NULL`.as('written'),
       // Headings come from the outline: sections are too large to read for this.
@@ -154,18 +178,26 @@ export async function readGenerationReport(
     status: job.status,
     writer: job.writer,
     credits: { estimated: job.estimated, reserved: job.reserved, consumed: job.consumed },
-    words: sections.reduce((sum, { written, words }) => sum + (written ? words : 0), 0),
+    words: sections.reduce(
+      (sum, { written, words, left_out }) => sum + (written && !left_out ? words : 0),
+      0,
+    ),
     outline: {
       approved: outline?.written === true && !outline.asked,
       repairs: outline?.repairs ?? [],
     },
-    sections: sections.map(({ kind, written, words, repairs }, index) => ({
+    sections: sections.map(({ kind, written, words, repairs, mended, left_out: leftOut }, index) => ({
       kind,
       heading: outline?.outline?.sections?.[index]?.heading ?? null,
       words,
-      written,
+      written: written && !leftOut,
+      leftOut,
       repairs,
+      mended,
     })),
+    leftOut: sections.flatMap((section, index) =>
+      section.left_out ? (outline?.outline?.sections?.[index]?.id ?? []) : [],
+    ),
     calls: calls.map(toCall),
   };
 }

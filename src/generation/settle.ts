@@ -11,14 +11,17 @@ import type { NewEvent } from '../events/catalog.ts';
 import { recordEvents } from '../events/record.ts';
 import type { JobId } from '../ids.ts';
 import { isJobOpen, type JobTarget, settleJob } from '../jobs/run-state.ts';
+import { ProviderError } from '../providers/types.ts';
 import { slugify } from '../slug.ts';
 import { doTask } from '../threads/pool.ts';
 import { inTheBackground } from '../threads/share.ts';
 import type { GenerationConfig } from './config.ts';
+import { deliveredWords } from './delivered.ts';
 import type { Outline } from './outline.ts';
 import { ofKind, readParts } from './parts.ts';
-import { chargeOf, type GenerationPrice } from './price.ts';
+import { chargeOf, type GenerationPrice, isTooShort } from './price.ts';
 import { enterStep } from './progress.ts';
+import { countOutline, takeOutOutlines } from './unpaid-outlines.ts';
 import { assembleBody } from './writing/assemble.ts';
 import type { WrittenPart } from './writing/brief.ts';
 
@@ -35,6 +38,7 @@ async function readResult(db: Database, jobId: JobId) {
       'generations.researched',
       'generations.config',
       'generations.words',
+      'generations.delivered_words',
       'jobs.workspace_id',
       'jobs.project_id',
       'jobs.article_id',
@@ -48,7 +52,11 @@ async function readResult(db: Database, jobId: JobId) {
   const [faq] = ofKind(parts, 'faq');
   return {
     ...row,
-    credits: chargeOf(price as unknown as GenerationPrice, { ...NOT_DELIVERED, research: researched }),
+    credits: chargeOf(
+      price as unknown as GenerationPrice,
+      { ...NOT_DELIVERED, words: row.delivered_words ?? 0, research: researched },
+      row.config as GenerationConfig,
+    ),
     outline: outline?.content as Outline,
     sections: ofKind(parts, 'section').map(({ content }) => content as WrittenPart),
     faq: (faq?.content ?? null) as WrittenPart | null,
@@ -59,13 +67,21 @@ type GenerationResult = Awaited<ReturnType<typeof readResult>>;
 
 /**
  * Assembles the parts and checks the document like a save. After this only the database can fail the run.
- * @throws {ProviderError} when the document is not valid, with a message for customers
+ * @throws {ProviderError} when the document is not valid or less than half of what was ordered, with a message for customers
  */
 export async function assembleGeneration(db: Database, jobId: JobId): Promise<void> {
   const { workspace_id, outline, sections, faq, config } = await readResult(db, jobId);
-  const { language } = config as GenerationConfig;
-  const questions = faq === null ? null : { language, part: faq };
-  const document = JSON.stringify(assembleBody(outline, sections, questions));
+  const ordered = config as GenerationConfig;
+  const questions = faq === null ? null : { language: ordered.language, part: faq };
+  const body = assembleBody(outline, sections, questions);
+  const delivered = deliveredWords(body.blocks);
+  if (isTooShort(delivered, ordered)) {
+    throw new ProviderError(
+      'unusable',
+      `The text has ${delivered} words, less than half of the ${ordered.wordCount} that were ordered. Nothing was charged. Try again, or order fewer words.`,
+    );
+  }
+  const document = JSON.stringify(body);
   const checked = await inTheBackground(workspace_id, () => doTask('check', document));
   if (!checked.ok) {
     const { pointer = '', message = '' } = checked.issues[0] ?? {};
@@ -73,7 +89,7 @@ export async function assembleGeneration(db: Database, jobId: JobId): Promise<vo
   }
   await db
     .updateTable('generations')
-    .set({ document: checked.stored.json, words: checked.stored.words })
+    .set({ document: checked.stored.json, words: checked.stored.words, delivered_words: delivered })
     .where('job_id', '=', jobId)
     .execute();
 }
@@ -99,8 +115,8 @@ async function recordSettlement(
 export async function settleOutline(db: Database, jobId: JobId): Promise<boolean> {
   if (!(await isJobOpen(db, jobId))) return false;
   const result = await readResult(db, jobId);
-  return inTransaction(db, (tx) =>
-    settleJob(tx, jobId, 'OUTLINING', async ({ id }) => {
+  return inTransaction(db, async (tx) => {
+    const settled = await settleJob(tx, jobId, 'OUTLINING', async ({ id }) => {
       await tx
         .updateTable('articles')
         .set({
@@ -113,8 +129,10 @@ export async function settleOutline(db: Database, jobId: JobId): Promise<boolean
         .execute();
       await recordSettlement(tx, jobId, result, []);
       return { bytesLeft: 0, credits: result.credits };
-    }),
-  );
+    });
+    if (settled) await countOutline(tx, { id: jobId, workspace_id: result.workspace_id });
+    return settled;
+  });
 }
 
 /**
@@ -127,7 +145,13 @@ export async function settleGeneration(db: Database, jobId: JobId): Promise<bool
   if (result.document === null) throw new Error(`job ${jobId} has no document`);
   const { workspace_id, document } = result;
   const rendered = await inTheBackground(workspace_id, () => doTask('render', document));
-  return retryingSlug(() => inTransaction(db, (tx) => settle(tx, jobId, result, { document, ...rendered })));
+  return retryingSlug(() =>
+    inTransaction(db, async (tx) => {
+      const settled = await settle(tx, jobId, result, { document, ...rendered });
+      if (settled) await takeOutOutlines(tx, result.article_id);
+      return settled;
+    }),
+  );
 }
 
 const settle = (

@@ -1,36 +1,26 @@
 /** Target length of each part of an article. The words of an outline are shares, not lengths. */
 import { countTextWords } from '../document/format/words.ts';
-import { bodyWords, FAQ_WORDS, type GenerationConfig } from './config.ts';
+import { bodyWords, faqWords, type GenerationConfig } from './config.ts';
 import { MAX_WORDS_PER_SECTION, type Outline } from './outline.ts';
 
 /** Lowest target of a part, without its heading. */
 const MIN_TARGET = 10;
 /** Lowest share of a section in words, where the body has enough. */
 const MIN_SHARE = 20;
-/** Bounds of a target as a ratio of the section's share: it compensates for earlier sections that are too long or short. */
-const MIN_SHARE_RATIO = 0.5;
-const MAX_SHARE_RATIO = 1.5;
+/** How far a target may be from the section's share, to make good what those before it are too long or too short. */
+const MAX_OFF = 0.1;
+/** What a part may have of its share, and all of them together beyond that. */
+const MAX_RATIO = 1.15;
+const SLACK_WORDS = 60;
 /** Tolerated difference from the target: this ratio, or `TOLERANCE_WORDS` if that is more. */
 const TOLERANCE = 0.25;
 const TOLERANCE_WORDS = 40;
-/** Bound on the words that all calls together request, as a multiple of wordCount. */
-const MAX_REQUESTED_RATIO = 2;
-const MIN_FAQ_WORDS = 180;
-const MAX_FAQ_WORDS = 320;
 
 type Lengths = Pick<GenerationConfig, 'wordCount' | 'faq'>;
 
-/** A written part: its words without its heading, and the words requested over all its calls. */
+/** A written part, without its heading. */
 export interface PartLength {
   readonly words: number;
-  readonly asked: number;
-}
-
-/** The words to request for a part. */
-export interface TargetLength {
-  readonly words: number;
-  /** Words left for repairs after the first call. */
-  readonly spare: number;
 }
 
 /**
@@ -65,53 +55,63 @@ export function scaleLengths(
   }
 }
 
-/** True when a part's length is within the tolerance of its target. */
-export const isNear = (words: number, target: number): boolean =>
-  Math.abs(words - target) <= Math.max(target * TOLERANCE, TOLERANCE_WORDS);
+/** True when a part is so much shorter than its target that it is worth another call. */
+export const isShort = (words: number, target: number): boolean =>
+  target - words > Math.max(target * TOLERANCE, TOLERANCE_WORDS);
+
+/** Words of each part: those of `scaleLengths`, and those of the questions at the end. They add up to wordCount. */
+export function partLengths(config: Lengths, outline: Outline): number[] {
+  const sections = scaleLengths(outline.sections, bodyWords(config));
+  return config.faq ? [...sections, faqWords(config)] : sections;
+}
 
 /**
- * Target of the next section: its share of the remaining words. Whatever the writer returns, all calls of a run request at
- * most twice wordCount, and the first call of every part has its words (contract.md G34).
- * @param finished the sections before it
+ * Words to ask for in the next section: its share of the remaining words, at most a tenth from its own, without its heading
+ * (contract.md G34).
+ * @param finished the sections before it; those that are left out have no words
  */
-export function sectionLength(
-  config: Lengths,
-  outline: Outline,
-  finished: readonly PartLength[],
-): TargetLength {
+export function sectionTarget(config: Lengths, outline: Outline, finished: readonly PartLength[]): number {
   const planned = scaleLengths(outline.sections, bodyWords(config));
   const index = finished.length;
   const own = planned[index] ?? 0;
   const later = sum(planned.slice(index + 1));
-  const left = bodyWords(config) - writtenWords(outline, finished);
-  const adapted = clamp((left * own) / (own + later), own * MIN_SHARE_RATIO, own * MAX_SHARE_RATIO);
-  const wanted = Math.round(adapted) - countTextWords(outline.sections[index]?.heading ?? '');
-  const reserved = later + (config.faq ? FAQ_WORDS : 0);
-  const max = Math.min(own * MAX_SHARE_RATIO, Math.max(own, MAX_WORDS_PER_SECTION));
-  return withinBudget(config, finished, reserved, clamp(wanted, Math.min(own, MIN_TARGET), max), own);
+  const left =
+    bodyWords(config) - sum(finished.map((part, at) => writtenWords(part, headingWords(outline, at))));
+  const adapted = clamp((left * own) / Math.max(1, own + later), own * (1 - MAX_OFF), own * (1 + MAX_OFF));
+  return Math.max(Math.min(own, MIN_TARGET), Math.round(adapted) - headingWords(outline, index));
 }
 
-/** Target of the FAQ, after the last section. */
-export function faqLength(config: Lengths, outline: Outline, finished: readonly PartLength[]): TargetLength {
-  const left = bodyWords(config) + FAQ_WORDS - writtenWords(outline, finished);
-  return withinBudget(config, finished, 0, clamp(left, MIN_FAQ_WORDS, MAX_FAQ_WORDS), FAQ_WORDS);
-}
+/** Words to ask for in the questions at the end. @param heading words of the heading above them */
+export const faqTarget = (config: Lengths, heading: number): number =>
+  Math.max(MIN_TARGET, faqWords(config) - heading);
 
-/** Cuts a target to the words that the run may still request. @param own this part's share, which it always gets */
-function withinBudget(
-  { wordCount }: Lengths,
+/**
+ * The most words of the next part, without its heading, at least 1 (contract.md G59): 1.15 times its share. Over all parts
+ * there may be 60 words more, which long headings use up.
+ * @param heading words of the heading above it
+ */
+export function roomFor(
+  config: Lengths,
+  outline: Outline,
   finished: readonly PartLength[],
-  reserved: number,
-  wanted: number,
-  own: number,
-): TargetLength {
-  const left = wordCount * MAX_REQUESTED_RATIO - sum(finished.map((part) => part.asked)) - reserved;
-  const words = Math.floor(Math.min(wanted, Math.max(own, left)));
-  return { words, spare: Math.max(0, left - words) };
+  heading: number,
+): number {
+  const shares = partLengths(config, outline).map((share) => Math.floor(share * MAX_RATIO));
+  let slack = SLACK_WORDS;
+  for (const [index, part] of finished.entries()) {
+    const over = writtenWords(part, headingWords(outline, index)) - (shares[index] ?? 0);
+    // What is less than a share makes good what was too much, and is no more room for others.
+    slack = over > 0 ? slack - over : Math.min(slack - over, Math.max(slack, 0));
+  }
+  const own = (shares[finished.length] ?? 0) - heading;
+  return Math.max(1, own >= MIN_TARGET ? own + Math.min(0, slack) : Math.min(MIN_TARGET, own + slack));
 }
 
-const writtenWords = ({ sections }: Outline, finished: readonly PartLength[]): number =>
-  sum(finished.map(({ words }, index) => words + countTextWords(sections[index]?.heading ?? '')));
+const headingWords = ({ sections }: Outline, index: number): number =>
+  countTextWords(sections[index]?.heading ?? '');
+
+/** What is left out has neither text nor heading. */
+const writtenWords = ({ words }: PartLength, heading: number): number => (words === 0 ? 0 : words + heading);
 
 const sum = (numbers: readonly number[]): number => numbers.reduce((total, number) => total + number, 0);
 const clamp = (value: number, min: number, max: number): number => Math.min(Math.max(value, min), max);

@@ -5,20 +5,21 @@ import type { ArticleId, JobId, ProjectId, WorkspaceId } from '../ids.ts';
 import { ProviderError } from '../providers/types.ts';
 import { MAX_UNANSWERED } from './call-limits.ts';
 import type { EndedCall } from './calls.ts';
-import { bodyWords, FAQ_WORDS, type GenerationConfig } from './config.ts';
+import type { GenerationConfig } from './config.ts';
 import { countCalls } from './count-calls.ts';
-import type { Outline } from './outline.ts';
+import { leaveOut, sectionsLeftOut } from './left-out.ts';
+import { countOutlineWords, type Outline } from './outline.ts';
 import { OUTLINE_PART, ofKind, type PlannedPart, planParts, readParts, storePart } from './parts.ts';
 import type { GenerationPrice } from './price.ts';
 import { showWritten } from './progress.ts';
-import { scaleLengths } from './target-lengths.ts';
+import { partLengths } from './target-lengths.ts';
 import type { LinkableArticle, WritingBrief, WrittenPart } from './writing/brief.ts';
 import { planOutline } from './writing/plan-outline.ts';
 import { writeFaq } from './writing/write-faq.ts';
 import { writeSection } from './writing/write-section.ts';
 import type { ArticleWriter, ArticleWriters } from './writing/writer.ts';
 
-/** Words that an outline counts as unpaid work. */
+/** Words that an outline counts as unpaid work at least. */
 const OUTLINE_WORDS = 300;
 /** Articles that a text may link to: the latest published ones. */
 const MAX_LINKABLE = 50;
@@ -94,35 +95,43 @@ export async function validateGeneration(
 
 /** Writes the outline, unless it is stored. */
 export const makeOutline = (dependencies: WritingDependencies, task: WritingTask): Promise<void> =>
-  writePart(dependencies, { ...task, part: OUTLINE_PART }, async (writer, { brief }, answered) => ({
-    content: await planOutline(writer, { brief, answered, signal: task.signal }),
-    words: OUTLINE_WORDS,
-  }));
+  writePart(dependencies, { ...task, part: OUTLINE_PART }, async (writer, { brief }, answered) => {
+    const content = await planOutline(writer, { brief, answered, signal: task.signal });
+    return { content, words: Math.max(OUTLINE_WORDS, countOutlineWords(content)) };
+  });
 
 /** Adds a planned row for each section, and one for the FAQ. @returns number of rows */
 export async function planSections(db: Database, jobId: JobId): Promise<number> {
   const { brief, outline } = await readWork(db, jobId);
   if (outline === null) throw new Error(`job ${jobId} has no outline`);
-  const { config } = brief;
-  const sections = scaleLengths(outline.sections, bodyWords(config)).map(
-    (words) => ({ kind: 'section', words }) as const,
+  const planned = partLengths(brief.config, outline).map(
+    (words, index): PlannedPart => ({
+      part: OUTLINE_PART + 1 + index,
+      kind: index < outline.sections.length ? 'section' : 'faq',
+      words,
+    }),
   );
-  const planned = [...sections, ...(config.faq ? [{ kind: 'faq', words: FAQ_WORDS } as const] : [])];
-  await planParts(
-    db,
-    jobId,
-    planned.map((part, index): PlannedPart => ({ ...part, part: OUTLINE_PART + 1 + index })),
-  );
+  await planParts(db, jobId, planned);
   return planned.length;
 }
 
-/** Writes a section or the FAQ, unless it is stored. Earlier parts must be written. */
+/**
+ * Writes a section or the FAQ, unless it is stored. Earlier parts must be written. A section that no call made usable is left
+ * out where the article can do without it.
+ */
 export async function makeSection(
   dependencies: WritingDependencies,
   task: WritingTask & { readonly part: number },
 ): Promise<void> {
   const { jobId, part, signal } = task;
-  await writePart(dependencies, task, async (writer, work, answered) => {
+  const withoutIt = async ({ brief, outline, parts }: Work): Promise<boolean> => {
+    const sections = ofKind(parts, 'section');
+    const index = sections.findIndex((section) => section.part === part);
+    if (outline === null || index < 0) return false;
+    const numbers = sections.slice(index, index + sectionsLeftOut(outline, index)).map((own) => own.part);
+    return leaveOut(dependencies.db, jobId, numbers, brief.config);
+  };
+  const write: Write = async (writer, work, answered) => {
     const { brief, outline } = work;
     if (outline === null) throw new Error(`job ${jobId} has no outline`);
     const sections = ofKind(work.parts, 'section');
@@ -134,16 +143,27 @@ export async function makeSection(
       index < 0
         ? await writeFaq(writer, request)
         : await writeSection(writer, { ...request, index, articles: work.linkable });
-    return { content: written, words: written.words };
-  });
+    return { content: written, words: written.words, mended: written.mended };
+  };
+  await writePart(dependencies, task, write, withoutIt);
   await showWritten(dependencies.db, jobId);
 }
 
-/** Writes a part, unless it is stored. */
+type Write = (
+  writer: ArticleWriter,
+  work: Work,
+  answered: number,
+) => Promise<Parameters<typeof storePart>[3]>;
+
+/**
+ * Writes a part, unless it is stored.
+ * @param withoutIt stores that the article does without a part that is not usable; false where it can't
+ */
 async function writePart(
   { db, writers, onCall }: WritingDependencies,
   { jobId, part, persist }: WritingTask & { readonly part: number },
-  write: (writer: ArticleWriter, work: Work, answered: number) => Promise<{ content: object; words: number }>,
+  write: Write,
+  withoutIt: (work: Work) => Promise<boolean> = async () => false,
 ): Promise<void> {
   const work = await readWork(db, jobId);
   const planned = work.parts.find((each) => each.part === part);
@@ -161,6 +181,8 @@ async function writePart(
   } catch (error) {
     if (!(error instanceof ProviderError)) throw error;
     if (error.kind === 'retryable' || error.kind === 'misconfigured') throw error;
+    const isUnusable = error.kind === 'unusable' || error.kind === 'refused';
+    if (isUnusable && (await persist(() => withoutIt(work)))) return;
     const failure = db.updateTable('generations').set({ failure: error.message }).where('job_id', '=', jobId);
     await persist(() => failure.execute());
     throw new ProviderError(error.kind, 'No text could be used; the job says why.', { cause: error });

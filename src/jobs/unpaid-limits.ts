@@ -48,7 +48,10 @@ export async function findUnpaidExcess(
   `.execute(tx);
   const [row] = rows;
   if (row === undefined) return null;
-  const verb = row.reason === 'failed' ? 'failed because of their texts' : 'were cancelled';
+  const verb =
+    row.reason === 'failed'
+      ? 'failed because of their texts, or left an outline that is not written,'
+      : 'were cancelled';
   const explanation = `Runs that ${verb} in the last 24 hours made more than ${limits[row.reason]} unpaid words.`;
   return { ...row, explanation };
 }

@@ -16,6 +16,16 @@ export async function countUnpaid(
   reason: UnpaidReason,
 ): Promise<void> {
   const words = (await areas[job.purpose]?.wordsMade(tx, job.id, reason)) ?? 0;
+  await recordUnpaid(tx, job, reason, words);
+}
+
+/** Adds unpaid words of a job, if there are any. The transaction has taken the lock of the wallet. */
+export async function recordUnpaid(
+  tx: Tx,
+  job: { id: JobId; workspace_id: WorkspaceId },
+  reason: UnpaidReason,
+  words: number,
+): Promise<void> {
   if (words === 0) return;
   await sql`DELETE FROM unpaid_work WHERE workspace_id = ${job.workspace_id} AND created_at < now() - ${UNPAID_WINDOW}`.execute(
     tx,

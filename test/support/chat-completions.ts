@@ -5,7 +5,8 @@ import type { EngineRequest, EngineResponse } from './engine-server.ts';
 export interface ChatRequest {
   readonly model: string;
   readonly messages: readonly { role: string; content: string }[];
-  readonly response_format: {
+  /** None where a text is requested. */
+  readonly response_format?: {
     readonly type: string;
     readonly json_schema: {
       readonly strict: boolean;
@@ -26,7 +27,8 @@ export const chatRequest = (request: EngineRequest): ChatRequest => JSON.parse(r
  */
 export function askedTexts(request: EngineRequest): Record<string, string> {
   const { messages, response_format } = chatRequest(request);
-  const ids = response_format.json_schema.schema.required;
+  const ids = response_format?.json_schema.schema.required ?? [];
+  if (ids.length === 0) return {};
   for (const json of userTurns(messages).flatMap(jsonIn)) {
     const texts = (json as { texts?: unknown } | null)?.texts ?? json;
     if (typeof texts === 'object' && texts !== null && ids.every((id) => Object.hasOwn(texts, id))) {

@@ -1,3 +1,4 @@
+import type { ColumnType } from 'kysely';
 import type { DocumentJson } from '../../document/format/schema.ts';
 import type { AiOperationId, ArticleId, IdeaClusterId, JobId, ProjectId, WorkspaceId } from '../../ids.ts';
 import type { AiOperationKind, Suggestions } from '../suggestions.ts';
@@ -75,6 +76,8 @@ export interface JobTables {
     /** The assembled body. */
     document: NullableJson<DocumentJson>;
     words: Nullable<number>;
+    /** Words of the body that are charged: code counts. */
+    delivered_words: Nullable<number>;
     /** Articles that it may link to; null until validated. */
     linkable: NullableJson<readonly { readonly id: string; readonly title: string }[]>;
     /** The title and the keywords that a person gave the article; null without, and until validated. */
@@ -100,6 +103,10 @@ export interface JobTables {
     words: number;
     /** The defects that a writer had to correct. */
     repairs: Default<string[]>;
+    /** What was corrected without a call, by kind. */
+    mended: ColumnType<Record<string, number>, string | undefined, string>;
+    /** A section that the article does without. */
+    left_out: Default<boolean>;
     /** Null until it is written; empty once the job was pruned. */
     content: NullableJson<Record<string, unknown>>;
     /** The same as the editor's pass left it; null where that changed nothing. */

@@ -15,6 +15,12 @@ export function countTextWords(text: string): number {
   return count;
 }
 
+/** The offsets at which the words of a text begin and end. */
+export const wordRanges = (text: string): { start: number; end: number }[] =>
+  [...SEGMENTER.segment(text)].flatMap(({ index, segment, isWordLike }) =>
+    isWordLike ? [{ start: index, end: index + segment.length }] : [],
+  );
+
 /** Characters (without spaces) that cost as much as one word, for text with few word breaks. */
 export const CHARACTERS_PER_WORD = 40;
 

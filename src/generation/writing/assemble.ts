@@ -9,7 +9,7 @@ import { ProviderError } from '../../providers/types.ts';
 import type { Outline } from '../outline.ts';
 import type { WrittenPart } from './brief.ts';
 import { faqHeading } from './faq-headings.ts';
-import { blockId } from './part-builder.ts';
+import { blockId } from './markdown/blocks.ts';
 import { FAQ_ID } from './write-faq.ts';
 
 /** The FAQ, and the language of its heading. */
@@ -21,7 +21,7 @@ export interface WrittenFaq {
 /**
  * Builds the body of an article (contract.md G43): each section below its heading of level 2 or 3, the FAQ last. It is
  * valid and has no heading of level 1.
- * @param parts one for each section of the outline, in order
+ * @param parts one for each section of the outline, in order; an empty one is left out with its heading
  * @throws {ProviderError} `unusable` when the document is not valid, with a message for customers
  */
 export function assembleBody(
@@ -32,10 +32,10 @@ export function assembleBody(
   if (parts.length !== outline.sections.length) {
     throw new RangeError(`${parts.length} parts for ${outline.sections.length} sections`);
   }
-  const blocks = outline.sections.flatMap(({ id, heading, level }, index): Block[] => [
-    { id: blockId(id, 0), type: 'heading', level, text: heading },
-    ...(parts[index]?.blocks ?? []),
-  ]);
+  const blocks = outline.sections.flatMap(({ id, heading, level }, index): Block[] => {
+    const own = parts[index]?.blocks ?? [];
+    return own.length === 0 ? [] : [{ id: blockId(id, 0), type: 'heading', level, text: heading }, ...own];
+  });
   if (faq !== null) {
     const text = faqHeading(faq.language);
     blocks.push({ id: blockId(FAQ_ID, 0), type: 'heading', level: 2, text }, ...faq.part.blocks);

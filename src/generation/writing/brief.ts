@@ -3,6 +3,7 @@ import type { Block } from '../../document/format/schema.ts';
 import type { Defect as AnyDefect } from '../../providers/ask.ts';
 import type { GenerationConfig } from '../config.ts';
 import type { Outline } from '../outline.ts';
+import type { Mended } from './markdown/mendings.ts';
 
 /** An article that a text may link to: PUBLISHED, in the project. */
 export interface LinkableArticle {
@@ -23,14 +24,11 @@ export interface WritingBrief {
 
 /** Kinds of defects. */
 export type DefectCode =
-  | 'address'
   | 'chatter'
   | 'empty'
-  | 'heading'
   | 'language'
   | 'length'
-  | 'link'
-  | 'markdown'
+  | 'refused'
   | 'repeated'
   | 'shape'
   | 'truncated';
@@ -44,10 +42,10 @@ export interface Defect extends AnyDefect {
 export interface WrittenPart {
   /** Valid blocks with ids of their own; without the section's heading. */
   readonly blocks: readonly Block[];
-  /** Words of the blocks. */
+  /** Words of the blocks, code included; none of a section that is left out. */
   readonly words: number;
-  /** Requested words over all calls. */
-  readonly asked: number;
+  /** What was corrected without a call. */
+  readonly mended: Mended;
 }
 
 /** The article as far as it is written. */

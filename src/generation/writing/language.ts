@@ -5,7 +5,7 @@ import { languageInstead } from '../../document/translation/checks/language.ts';
 import { scriptOf } from '../../document/translation/checks/script.ts';
 import { languageName } from '../../language-names.ts';
 import type { Defect } from './brief.ts';
-import { about } from './text.ts';
+import { excerpt } from './defects.ts';
 import type { ArticleWriter } from './writer.ts';
 
 /** Share of letters that must be in the language's script; the rest may be names. */
@@ -34,7 +34,7 @@ export function textDefect(
 ): Defect | null {
   if (hasOneLanguage(writer)) return null;
   const isForeign = isInAnotherScript(text, language, quoted) || isInstead(text, language, DETECTION.text);
-  return isForeign ? about('language', `A text is not in ${languageName(language)}.`, text) : null;
+  return isForeign ? excerpt('language', `A text is not in ${languageName(language)}.`, text) : null;
 }
 
 function isInAnotherScript(text: string, language: string, quoted: boolean): boolean {
@@ -65,6 +65,6 @@ export function languageDefect(
   }
   const all = texts.map(({ text }) => text).join('\n');
   return !hasOneLanguage(writer) && isInstead(all, language, DETECTION.part)
-    ? about('language', `The text is not in ${languageName(language)}.`, all)
+    ? excerpt('language', `The text is not in ${languageName(language)}.`, all)
     : null;
 }

@@ -7,10 +7,6 @@ import { bodyWords } from '../config.ts';
 import {
   describeBounds,
   MAX_ESTIMATED_WORDS,
-  MAX_HEADING,
-  MAX_PURPOSE,
-  MAX_SECTION_KEYWORD,
-  MAX_SECTION_KEYWORDS,
   MIN_ESTIMATED_WORDS,
   type Outline,
   outlineSchema,
@@ -19,15 +15,17 @@ import {
   sectionBounds,
 } from '../outline.ts';
 import { scaleLengths } from '../target-lengths.ts';
-import { findAddress } from './addresses.ts';
 import type { Defect } from './brief.ts';
+import { excerpt } from './defects.ts';
 import { faqHeading } from './faq-headings.ts';
 import { textDefect } from './language.ts';
+import { bare } from './markdown/blocks.ts';
+import { isChatter } from './markdown/chatter.ts';
+import { readLine } from './markdown/line.ts';
 import { type OutlineOutput, outlineOutput } from './model-output.ts';
-import { bare } from './part-builder.ts';
+import { fitSections, MAX_PLANNED_HEADING } from './outline-bounds.ts';
 import { requestPart } from './request-part.ts';
-import { about, readText, type TextRules, tidy } from './text.ts';
-import { allowedBy } from './write-section.ts';
+import { customersWords, type Said } from './said.ts';
 import type { ArticleWriter, OutlineRequest } from './writer.ts';
 
 /**
@@ -56,7 +54,7 @@ export async function planOutline(
     check: (response) => {
       const parsed = parseResponse(outlineOutput, response);
       if (!parsed.ok) return { value: null, defects: parsed.defects };
-      const reader = new OutlineReader(allowedBy(brief), writer, brief.config.language);
+      const reader = new OutlineReader(customersWords(brief), writer, brief.config.language);
       return reader.read(parsed.value, { words, bounds, faq: brief.config.faq });
     },
     answered,
@@ -76,21 +74,21 @@ interface Wanted {
 
 class OutlineReader {
   private readonly defects: Defect[] = [];
-  private readonly rules: TextRules;
+  private readonly own: Said;
   private readonly writer: ArticleWriter;
   private readonly language: string;
 
-  constructor(rules: TextRules, writer: ArticleWriter, language: string) {
-    this.rules = rules;
+  constructor(own: Said, writer: ArticleWriter, language: string) {
+    this.own = own;
     this.writer = writer;
     this.language = language;
   }
 
   read(output: OutlineOutput, wanted: Wanted): Checked<Outline, Defect> {
-    const title = this.text('title', output.title, MAX_TITLE);
-    const metaTitle = this.text('metaTitle', output.metaTitle, MAX_META_TITLE);
-    const metaDescription = this.text('metaDescription', output.metaDescription, MAX_META_DESCRIPTION);
-    const sections = this.sections(output, wanted);
+    const title = this.shown('title', output.title, MAX_TITLE);
+    const metaTitle = this.shown('metaTitle', output.metaTitle, MAX_META_TITLE);
+    const metaDescription = this.shown('metaDescription', output.metaDescription, MAX_META_DESCRIPTION);
+    const sections = fitSections(this.sections(output, wanted), wanted.words);
     const outline = { title, slug: slugOf(output.slug, title), metaTitle, metaDescription, sections };
     const parsed = outlineSchema.safeParse(outline);
     const isUsable = parsed.success && this.defects.every(({ soft }) => soft);
@@ -113,47 +111,45 @@ class OutlineReader {
     const lengths = scaleLengths(shares, words);
     return wanted.map(({ heading, level, purpose, keywords }, index) => {
       const name = `sections.${index}`;
-      const text = this.text(`${name}.heading`, heading, MAX_HEADING);
+      const text = cutAtWord(this.text(`${name}.heading`, heading), MAX_PLANNED_HEADING);
       if (seen.has(bare(text)))
-        this.add(about('repeated', `${name}.heading: Another section has this heading.`, text));
+        this.add(excerpt('repeated', `${name}.heading: Another section has this heading.`, text));
       seen.add(bare(text));
-      if (level !== 2 && level !== 3)
-        this.add({ code: 'heading', problem: `${name}.level: It is ${level}. It should be 2 or 3.` });
       return {
         id: `section-${index + 1}`,
         heading: text,
         // The first section has no section of level 2 above it.
-        level: index > 0 && level === 3 ? 3 : 2,
-        purpose: cutAtWord(this.text(`${name}.purpose`, purpose, Number.POSITIVE_INFINITY), MAX_PURPOSE),
-        keywords: this.keywords(keywords),
+        level: index > 0 && level >= 3 ? 3 : 2,
+        purpose: this.text(`${name}.purpose`, purpose),
+        // Keywords are only hints for the writer.
+        keywords: [...new Set(keywords.map((keyword) => readLine(keyword, this.own.addresses)))].filter(
+          Boolean,
+        ),
         estimatedWords: Math.min(Math.max(lengths[index] ?? 0, MIN_ESTIMATED_WORDS), MAX_ESTIMATED_WORDS),
       };
     });
   }
 
-  /** The plain text. One that is too long is a soft defect: repaired once, then cut at a word. */
-  private text(name: string, raw: string, max: number): string {
-    const { text, defects } = readText(raw, this.rules);
-    const plain = text?.plain.trim() ?? '';
-    const foreign = textDefect(this.writer, plain, this.language);
-    for (const defect of [...defects, ...(foreign === null ? [] : [foreign])]) {
-      this.add({ ...defect, problem: `${name}: ${defect.problem}` });
-    }
-    if (plain === '' && defects.length === 0) this.add({ code: 'empty', problem: `${name}: It is empty.` });
-    const length = codePoints(plain);
-    if (length <= max) return plain;
+  /** A text that is shown. One that is too long is a soft defect: repaired once, then cut at a word. */
+  private shown(name: string, raw: string, max: number): string {
+    const text = this.text(name, raw);
+    const length = codePoints(text);
+    if (length <= max) return text;
     const problem = `${name}: It has ${length} characters. It should have at most ${max}.`;
-    this.add({ ...about('length', problem, plain), soft: true });
-    return cutAtWord(plain, max);
+    this.add({ ...excerpt('length', problem, text), soft: true });
+    return cutAtWord(text, max);
   }
 
-  /** Keywords are only hints for the writer: unusable ones are dropped. */
-  private keywords(keywords: readonly string[]): string[] {
-    const usable = keywords
-      .map((keyword) => tidy(keyword).replace(/\s+/g, ' '))
-      .filter((keyword) => keyword !== '' && codePoints(keyword) <= MAX_SECTION_KEYWORD)
-      .filter((keyword) => findAddress(keyword, false, this.rules.hosts) === null);
-    return [...new Set(usable)].slice(0, MAX_SECTION_KEYWORDS);
+  /** The plain text, mended. */
+  private text(name: string, raw: string): string {
+    const text = readLine(raw, this.own.addresses);
+    const foreign = textDefect(this.writer, text, this.language);
+    if (foreign !== null) this.add({ ...foreign, problem: `${name}: ${foreign.problem}` });
+    if (text === '') this.add({ code: 'empty', problem: `${name}: It is empty.` });
+    if (isChatter(text, this.own.said)) {
+      this.add(excerpt('chatter', `${name}: It speaks about the response or its writer.`, text));
+    }
+    return text;
   }
 
   private add(defect: Defect): void {

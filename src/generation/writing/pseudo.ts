@@ -1,9 +1,9 @@
 import { countTextWords } from '../../document/format/words.ts';
 import { languageName } from '../../language-names.ts';
 import type { ChatResponse } from '../../providers/chat-model.ts';
-import type { FaqOutput, OutlineOutput, OutputBlock } from './model-output.ts';
+import { tidy } from './markdown/bound.ts';
+import type { OutlineOutput } from './model-output.ts';
 import type { Question, QuestionOf } from './prompts/index.ts';
-import { tidy } from './text.ts';
 import type { ArticleWriter } from './writer.ts';
 
 /** Planned words of a section and of a paragraph. */
@@ -55,16 +55,17 @@ export const createPseudoWriter = (): ArticleWriter => ({
   },
 });
 
-/** Its responses by kind of part. */
-const RESPONSES: { readonly [Kind in Question['kind']]: (question: QuestionOf<Kind>) => object } = {
-  outline: outlineFor,
-  section: (question) => ({ blocks: sectionOf(question) }),
-  faq: faqOf,
-};
+/** Its responses by kind of part: an object, or the blocks of a text. */
+const RESPONSES: {
+  readonly [Kind in Question['kind']]: (question: QuestionOf<Kind>) => OutlineOutput | readonly string[];
+} = { outline: outlineFor, section: sectionOf, faq: faqOf };
 
 function respond(question: Question): ChatResponse {
-  const write = RESPONSES[question.kind] as (question: Question) => object;
-  return { object: { ...write(question) }, truncated: false };
+  const write = RESPONSES[question.kind] as (question: Question) => object | readonly string[];
+  const written = write(question);
+  return Array.isArray(written)
+    ? { object: null, text: written.join('\n\n'), truncated: false }
+    : { object: { ...written }, truncated: false };
 }
 
 function outlineFor({ brief, words, sections: { least, most } }: QuestionOf<'outline'>): OutlineOutput {
@@ -84,7 +85,8 @@ function outlineFor({ brief, words, sections: { least, most } }: QuestionOf<'out
   return { title, slug: '', metaTitle: title, metaDescription, sections };
 }
 
-function sectionOf({ brief, section, number, words, articles }: QuestionOf<'section'>): OutputBlock[] {
+/** The blocks of a section, as Markdown. */
+function sectionOf({ brief, section, number, words, articles }: QuestionOf<'section'>): string[] {
   const heading = plainWords(section.heading, 'this section');
   const source = sentencesAbout({
     heading,
@@ -92,26 +94,26 @@ function sectionOf({ brief, section, number, words, articles }: QuestionOf<'sect
     keyword: plainWords(section.keywords[0] ?? brief.config.primaryKeyword ?? '', heading),
   });
   const linked = plainWords(articles[number - 1] ?? '', '');
-  const links = linked === '' ? [] : [{ text: linked, article: number }];
   const items = words >= LIST_FROM && number % 2 === 0 ? itemsOf(number) : [];
   const below = words >= HEADING_FROM ? [`More about ${heading}`] : [];
   const left = words - countTextWords([...items, ...below].join('\n'));
   const lengths = evenly(left, Math.max(1, Math.ceil(left / WORDS_PER_PARAGRAPH)));
-  const paragraphs = lengths.map((length, index): OutputBlock => {
+  const paragraphs = lengths.map((length, index) => {
     const place = `paragraph ${index + 1} of section ${number}`;
     const long = `This is pseudo text in place of ${languageOf(brief.config.language)}, ${place}.`;
     const see = `${long} See also ${linked} for more.`;
     const openings = [...(linked !== '' && index === 0 ? [see] : []), long, `Pseudo text, ${place}.`];
-    const text = exactly(length, openings, source);
-    return { type: 'paragraph', text, links: text.startsWith(see) ? links : [] };
+    const text = exactly(length, openings, source, number);
+    const link = `${long} See also [${linked}](article:${number}) for more.`;
+    return linked !== '' && text.startsWith(see) ? link + text.slice(see.length) : text;
   });
-  const list: OutputBlock[] = items.length === 0 ? [] : [{ type: 'list', ordered: false, items }];
+  const list = items.length === 0 ? [] : [items.map((item) => `- ${item}`).join('\n')];
   const middle = Math.ceil(paragraphs.length / 2);
   return [
     ...paragraphs.slice(0, 1),
     ...list,
     ...paragraphs.slice(1, middle),
-    ...below.map((text): OutputBlock => ({ type: 'heading', level: section.level + 1, text })),
+    ...below.map((text) => `${'#'.repeat(section.level + 1)} ${text}`),
     ...paragraphs.slice(Math.max(1, middle)),
   ];
 }
@@ -119,16 +121,15 @@ function sectionOf({ brief, section, number, words, articles }: QuestionOf<'sect
 const itemsOf = (section: number): string[] =>
   NUMBERS.slice(0, 3).map((word) => `Pseudo point ${word} of section ${section}`);
 
-function faqOf({ brief, words }: QuestionOf<'faq'>): FaqOutput {
+function faqOf({ brief, words }: QuestionOf<'faq'>): string[] {
   const topic = plainWords(brief.config.topic, 'this topic');
   const source = sentencesAbout({ heading: 'the questions', topic, keyword: topic });
   const titles = NUMBERS.slice(0, QUESTIONS).map((word) => `What is pseudo question ${word} about ${topic}?`);
-  const lengths = evenly(words - countTextWords(titles.join('\n')), QUESTIONS);
-  const questions = titles.map((question, index) => {
+  const lengths = evenly(Math.max(QUESTIONS, words - countTextWords(titles.join('\n'))), QUESTIONS);
+  return titles.flatMap((question, index) => {
     const opening = `This is pseudo text in place of ${languageOf(brief.config.language)}, answer ${index + 1}.`;
-    return { question, answer: exactly(lengths[index] ?? 0, [opening], source) };
+    return [`### ${question}`, exactly(lengths[index] ?? 0, [opening], source, index + 1)];
   });
-  return { questions };
 }
 
 /** Repeats the sentences endlessly. */
@@ -144,8 +145,9 @@ function sentencesAbout(names: Readonly<Record<string, string>>): () => string {
 /**
  * A text of exactly this many words: the first of the openings that fits, then sentences, then numbers.
  * @param openings the longest first
+ * @param number tells it from others of the same length
  */
-function exactly(words: number, openings: readonly string[], next: () => string): string {
+function exactly(words: number, openings: readonly string[], next: () => string, number: number): string {
   const opening = openings.find((text) => countTextWords(text) <= words);
   const sentences = opening === undefined ? [] : [opening];
   let left = words - countTextWords(opening ?? '');
@@ -153,13 +155,13 @@ function exactly(words: number, openings: readonly string[], next: () => string)
     sentences.push(sentence);
     left -= countTextWords(sentence);
   }
-  if (left > 0 || opening === undefined) sentences.push(rest(Math.max(1, left)));
+  if (left > 0 || opening === undefined) sentences.push(rest(Math.max(1, left), number));
   return sentences.join(' ');
 }
 
 /** A sentence of exactly this many words, mostly numbers. */
-function rest(words: number): string {
-  const beginning = ['Pseudo', 'words', 'follow'].slice(0, words);
+function rest(words: number, number: number): string {
+  const beginning = ['Pseudo', 'words', `${number}`].slice(0, words);
   const numbers = Array.from(
     { length: words - beginning.length },
     (_, index) => NUMBERS[index % NUMBERS.length],

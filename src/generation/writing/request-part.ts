@@ -8,14 +8,11 @@ const MAX_SHOWN = 20_000;
 
 /** Defects in words for customers; the model gets the exact problem. */
 const REASONS: Readonly<Record<DefectCode, string>> = {
-  address: 'it had web or e-mail addresses',
   chatter: 'it spoke about itself instead of the topic',
-  empty: 'a part of it was empty',
-  heading: 'its headings were out of order',
+  empty: 'there was no text',
   language: 'it was not in the requested language',
   length: 'it was too long',
-  link: 'it had links that are not allowed',
-  markdown: 'it had formatting that an article cannot have',
+  refused: 'the model declined to write it',
   repeated: 'it repeated itself',
   shape: 'it did not have the requested form',
   truncated: 'it broke off in the middle',
@@ -23,8 +20,6 @@ const REASONS: Readonly<Record<DefectCode, string>> = {
 
 interface WritingRequest<Value>
   extends Pick<AskOptions<Value, Defect>, 'ask' | 'check' | 'answered' | 'signal'> {
-  /** Most calls; three by default. */
-  readonly calls?: number;
   /** The part's name for the error message: `the section "Soil"`. */
   readonly what: string;
 }
@@ -35,11 +30,10 @@ interface WritingRequest<Value>
  * @throws {ProviderError} of the writer, or `unusable` with the last defects; the signal's reason when aborted
  */
 export async function requestPart<Value>({
-  calls = MAX_ANSWERED,
   what,
   ...request
 }: WritingRequest<Value>): Promise<{ value: Value; calls: number }> {
-  const bounds = { calls: Math.min(calls, MAX_ANSWERED), shown: MAX_SHOWN };
+  const bounds = { calls: MAX_ANSWERED, shown: MAX_SHOWN };
   const { value, defects, ...rest } = await askUntilUsable<Value, Defect>({ ...request, ...bounds });
   if (value !== null) return { value, ...rest };
   const reasons = [...new Set(defects.map(({ code }) => REASONS[code]))].join('; ');

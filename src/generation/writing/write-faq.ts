@@ -1,16 +1,17 @@
-import type { Block } from '../../document/format/schema.ts';
-import { parseResponse } from '../../providers/ask.ts';
-import { faqLength } from '../target-lengths.ts';
-import type { WrittenPart } from './brief.ts';
+import { countTextWords } from '../../document/format/words.ts';
+import { faqTarget, roomFor } from '../target-lengths.ts';
+import type { Defect, WrittenPart } from './brief.ts';
+import { checkText } from './check-text.ts';
 import { faqHeading } from './faq-headings.ts';
-import { faqOutput } from './model-output.ts';
-import { PartBuilder, type PartRules, repetitionKeys } from './part-builder.ts';
+import { repetitionKeys } from './markdown/blocks.ts';
+import { cutQuestions } from './markdown/cut.ts';
+import { MAX_QUESTIONS, MIN_QUESTIONS, questionsIn, shapeQuestions } from './markdown/faq.ts';
+import type { ReadPart } from './markdown/read.ts';
 import { requestPart } from './request-part.ts';
-import { allowedBy, checkPart, partWords } from './write-section.ts';
+import { customersWords } from './said.ts';
+import { partOf } from './write-section.ts';
 import type { ArticleWriter, FaqRequest } from './writer.ts';
 
-const MIN_QUESTIONS = 3;
-const MAX_QUESTIONS = 5;
 /** Never a section's id: those are trimmed. */
 export const FAQ_ID = ' faq';
 
@@ -20,45 +21,39 @@ export const FAQ_ID = ' faq';
  */
 export async function writeFaq(writer: ArticleWriter, request: FaqRequest): Promise<WrittenPart> {
   const { brief, outline, finished, answered, signal } = request;
-  const { words, spare } = faqLength(brief.config, outline, finished);
-  const rules: PartRules = {
-    ...allowedBy(
-      brief,
-      outline.sections.map(({ heading }) => heading),
-    ),
-    section: { id: FAQ_ID, heading: faqHeading(brief.config.language), level: 2 },
+  const heading = faqHeading(brief.config.language);
+  const words = faqTarget(brief.config, countTextWords(heading));
+  const rules = {
+    ...customersWords(brief, outline),
+    section: { id: FAQ_ID, heading, level: 2 },
     articles: [],
     earlier: new Set(finished.flatMap(({ blocks }) => repetitionKeys(blocks))),
   };
-  const { value, calls } = await requestPart<readonly Block[]>({
+  const { language } = brief.config;
+  const { value } = await requestPart<ReadPart>({
     ask: (rejected) =>
-      writer.ask({
-        kind: 'faq',
-        brief,
-        article: { outline, finished, faq: null },
-        words,
-        signal,
-        rejected,
-      }),
-    check: (response) => {
-      const parsed = parseResponse(faqOutput, response);
-      if (!parsed.ok) return { value: null, defects: parsed.defects };
-      const { questions } = parsed.value;
-      if (questions.length < MIN_QUESTIONS || questions.length > MAX_QUESTIONS) {
-        const problem = `There are ${questions.length} questions. There should be ${MIN_QUESTIONS} to ${MAX_QUESTIONS}.`;
-        return { value: null, defects: [{ code: 'shape', problem }] };
-      }
-      const builder = new PartBuilder(rules);
-      for (const { question, answer: text } of questions) {
-        builder.heading(question, 3);
-        builder.paragraph(text);
-      }
-      return checkPart(builder, writer, brief, words);
-    },
-    calls: 1 + Math.floor(spare / words),
+      writer.ask({ kind: 'faq', brief, article: { outline, finished, faq: null }, words, signal, rejected }),
+    check: (response) =>
+      checkText(response, { rules, writer, language, words, shape: shapeQuestions, defect: questionsDefect }),
     answered,
     what: 'the frequently asked questions',
     signal,
   });
-  return { blocks: value, words: partWords(value), asked: words * calls };
+  const room = roomFor(brief.config, outline, finished, countTextWords(heading));
+  return partOf(withinBounds(value), cutQuestions, room);
+}
+
+function questionsDefect({ blocks }: ReadPart): Defect | null {
+  const { length } = questionsIn(blocks);
+  if (length >= MIN_QUESTIONS) return null;
+  const problem = `There are ${length} questions. There should be ${MIN_QUESTIONS} to ${MAX_QUESTIONS}, each a heading of level 3 with its answer below.`;
+  return { code: 'shape', problem };
+}
+
+/** Without what stands before the first question, and without a sixth. */
+function withinBounds(part: ReadPart): ReadPart {
+  const questions = questionsIn(part.blocks);
+  const blocks = questions.slice(0, MAX_QUESTIONS).flat();
+  if (blocks.length === part.blocks.length) return part;
+  return { ...part, blocks, mended: { ...part.mended, shape: (part.mended.shape ?? 0) + 1 } };
 }

@@ -1,17 +1,16 @@
 import { hash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { chatRequest } from '../../support/chat-completions.ts';
+import { chatRequest, jsonIn, userTurns } from '../../support/chat-completions.ts';
 import { silence } from '../../support/engine-server.ts';
 import { startCarelessModel } from '../../support/model/careless-model.ts';
-
-const KINDS = { sections: 'outline', blocks: 'section', questions: 'faq' } as const;
+import { isAboutSection } from '../../support/model/honest-writer.ts';
 
 /** Messages of a first question: the instructions and what is asked. What has to be mended comes after them. */
 const FIRST_QUESTION = 2;
 
 /** A question that the model was asked: the same again has the same id. */
 export interface AskedQuestion {
-  readonly kind: (typeof KINDS)[keyof typeof KINDS];
+  readonly kind: 'outline' | 'section' | 'faq';
   readonly topic: string;
   /** Of the part of the article that it is about: equal for the first question and for those that have it mended. */
   readonly part: string;
@@ -36,12 +35,10 @@ export async function startWritingModel({ delayMs = 0 } = {}) {
   let answers = Number.POSITIVE_INFINITY;
   model.answer = async (request) => {
     const { messages, response_format } = chatRequest(request);
-    const [kind] = Object.keys(response_format.json_schema.schema.properties).flatMap((name) =>
-      name in KINDS ? [KINDS[name as keyof typeof KINDS]] : [],
-    );
+    const ofText = isAboutSection(userTurns(messages).flatMap(jsonIn)) ? 'section' : 'faq';
     const topic = /"topic":\s*"([^"]*)"/.exec(messages.map(({ content }) => content).join('\n'))?.[1];
     asked.push({
-      kind: kind ?? 'section',
+      kind: response_format === undefined ? ofText : 'outline',
       topic: topic ?? '',
       part: hash('sha256', JSON.stringify(messages.slice(0, FIRST_QUESTION))),
       id: hash('sha256', JSON.stringify(messages)),

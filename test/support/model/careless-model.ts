@@ -159,7 +159,7 @@ function orders({ messages }: ChatRequest): string | null {
 }
 
 const asksForTerms = (request: EngineRequest): boolean => {
-  const { properties } = chatRequest(request).response_format.json_schema.schema;
+  const { properties = {} } = chatRequest(request).response_format?.json_schema.schema ?? {};
   return Object.hasOwn(properties, 'terms');
 };
 

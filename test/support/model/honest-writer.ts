@@ -1,4 +1,7 @@
-/** English answers to a writer's questions, made from nothing but the JSON Schema of the answer and what the question says of lengths. */
+/**
+ * English answers to a writer's questions: from nothing but the JSON Schema of the answer, or of a text from its task, and
+ * what the question says of lengths.
+ */
 import { type ChatRequest, jsonIn, userTurns } from '../chat-completions.ts';
 import { draw } from './draw.ts';
 import { gardenSentence } from './garden.ts';
@@ -33,8 +36,27 @@ export function honestWriting(question: ChatRequest): unknown {
     minSections: numberIn(json, 'minSections') ?? 1,
     maxSections: numberIn(json, 'maxSections') ?? 4,
   };
-  return answer(question.response_format.json_schema.schema as Schema, '', wanted);
+  const schema = question.response_format?.json_schema.schema as Schema | undefined;
+  if (schema !== undefined) return answer(schema, '', wanted);
+  const paragraphs = Math.max(1, Math.round(wanted.words / WORDS_OF_PARAGRAPH));
+  const written = { ...wanted, words: wanted.words / paragraphs };
+  if (isAboutSection(json)) {
+    return Array.from({ length: paragraphs }, (_, place) => text('text', `.${place}`, written)).join('\n\n');
+  }
+  return Array.from({ length: 3 }, (_, place) => [
+    `### ${text('question', `.question.${place}`, wanted)}`,
+    text('answer', `.answer.${place}`, wanted),
+  ])
+    .flat()
+    .join('\n\n');
 }
+
+/** Whether a writer is asked for a section, and not for questions. */
+export const isAboutSection = (json: readonly unknown[]): boolean =>
+  json.some((line) => {
+    const task: unknown = (line as { task?: unknown } | null)?.task;
+    return typeof task === 'object' && task !== null && 'section' in task;
+  });
 
 /** The first number of that name, wherever it stands. */
 function numberIn(value: unknown, name: string): number | undefined {

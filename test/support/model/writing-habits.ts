@@ -1,4 +1,4 @@
-/** What a careless writer does to a JSON answer, whatever its shape: at most one habit an answer. */
+/** What a careless writer does to a JSON answer, whatever its shape, or to a text: at most one habit an answer. */
 import { draw, pick } from './draw.ts';
 
 export const WRITING_HABITS = [
@@ -33,6 +33,7 @@ const LINKS = [
   '<https://spam.example/offer>',
   '[more](/admin/keys)',
   '[write to us](mailto:spam@spam.example)',
+  'Compare us with spam.example/offer and Socket.io.',
 ];
 const SCRIPTS = ['Это предложение написано не на том языке.', '这句话用错了语言。', 'هذه الجملة بلغة أخرى.'];
 const FOREIGN_MARKDOWN = [
@@ -41,24 +42,33 @@ const FOREIGN_MARKDOWN = [
   '<div onclick="go()">A box</div>',
   '- one\n- two',
   '```js\nalert(1)\n```',
+  '> Somebody said this once.',
+  '---\n\n**Tip**',
+  '## Another heading\n\nIt costs $5/month, see `<head>` and arr[0][1].',
 ];
 
 /** The answer as the model sends it. */
 export function spoilWriting(honest: unknown, mood: WritingMood): { content: string; cutOff: boolean } {
   const { seed, question, tries, repaired, repairs, rates, order } = mood;
-  const plain = { content: JSON.stringify(honest), cutOff: false };
-  if (order !== null) return { content: JSON.stringify(mapStrings(honest, () => order)), cutOff: false };
+  const isText = typeof honest === 'string';
+  // Of a text each paragraph is a value.
+  const values = isText ? honest.split('\n\n') : honest;
+  const write = (spoilt: unknown): string =>
+    isText && Array.isArray(spoilt) ? spoilt.join('\n\n') : JSON.stringify(spoilt);
+  const plain = { content: write(values), cutOff: false };
+  if (order !== null) return { content: write(mapStrings(values, () => order)), cutOff: false };
   if (repaired && draw(seed, question, tries, 'repair') < repairs) return plain;
   const by = (...words: string[]): number => draw(seed, question, tries, ...words);
   for (const habit of WRITING_HABITS.filter((name) => by(name) < (rates[name] ?? 0))) {
     if (habit === 'chatter') {
-      return { content: `Sure! Here it is:\n${plain.content}\nShall I go on?`, cutOff: false };
+      const said = isText ? 'Sure! Here is the text:' : 'Sure! Here it is:';
+      return { content: `${said}\n\n${plain.content}\n\nShall I go on?`, cutOff: false };
     }
     if (habit === 'cutOff') {
       return { content: plain.content.slice(0, plain.content.length / 2), cutOff: true };
     }
-    const spoilt = SPOIL[habit](honest, { seed, question, tries });
-    if (spoilt !== null) return { content: JSON.stringify(spoilt), cutOff: false };
+    const spoilt = SPOIL[habit](values, { seed, question, tries });
+    if (spoilt !== null) return { content: write(spoilt), cutOff: false };
   }
   return plain;
 }

@@ -1,8 +1,6 @@
-import { strictSchema } from '../../../providers/strict-schema.ts';
 import type { OutlineSection } from '../../outline.ts';
-import { sectionOutput } from '../model-output.ts';
 import { textTokens } from '../output-tokens.ts';
-import type { Asking, Prompt } from './shared.ts';
+import { type Asking, MARKDOWN_ALONE, type Prompt } from './shared.ts';
 
 export interface SectionQuestion extends Asking<'section'> {
   readonly section: OutlineSection;
@@ -15,8 +13,8 @@ export interface SectionQuestion extends Asking<'section'> {
 }
 
 export const sectionPrompt: Prompt<SectionQuestion> = {
-  version: 1,
-  schema: strictSchema(sectionOutput),
+  version: 2,
+  schema: null,
   tokens: ({ words, brief }) => textTokens(words, brief.config.language),
   data: ({ section, words, articles }) => ({
     section: { heading: section.heading, purpose: section.purpose, keywords: section.keywords },
@@ -26,8 +24,9 @@ export const sectionPrompt: Prompt<SectionQuestion> = {
   }),
   task: ({ words }) => [
     `Write \`section\` of the article, of about ${words} words. Its heading stands above it already: do not repeat it.`,
-    'Respond with blocks: mostly paragraphs, and where they help the reader a list, a quote, a table, or headings of level `headingLevel`. Begin with a paragraph and end with a whole sentence. Use no Markdown but bold, italic and inline code.',
+    'Write mostly paragraphs, and where they help the reader a list, a table, code, or headings of level `headingLevel`. Begin with a paragraph and end with a whole sentence.',
     'Continue from what was written before it. Repeat nothing of it, and write nothing that belongs to another section.',
-    'Where it helps the reader, link a few words of a paragraph to one of the listed articles by its number, each article once. Leave `links` empty otherwise.',
+    'Where it helps the reader, link a few words of a paragraph to one of the listed articles by its number, as in [words](article:3), each article once. Write no other links.',
+    MARKDOWN_ALONE,
   ],
 };

@@ -1,0 +1,11 @@
+import type { Defect, DefectCode } from './brief.ts';
+
+/** Characters of a model's text that a defect quotes. */
+const MAX_GIVEN = 80;
+
+/** A defect with an excerpt of the text, kept apart from our own words. */
+export const excerpt = (code: DefectCode, problem: string, given: string): Defect => ({
+  code,
+  problem,
+  given: [...given.slice(0, MAX_GIVEN * 2)].slice(0, MAX_GIVEN).join(''),
+});
