@@ -130,6 +130,7 @@ const variables = z.object({
   AI_FIRST_TOKEN_SECONDS: withDefault(fraction(1, 300), 180),
   AI_REASONING_TOKENS: withDefault(whole(0, 200_000), 4_096),
   AI_MAX_OUTPUT_TOKENS: withDefault(whole(1_000, 200_000), 16_384),
+  AI_CONTEXT_TOKENS: withDefault(whole(8_000, 10_000_000), 32_000),
   PROVIDER_TIMEOUT_SECONDS: withDefault(fraction(1, 600), 120),
   SECRETS_KEYS: withDefault(secretKeys, ''),
   SECRETS_AT_REST: withDefault(z.enum(['on', 'off']), 'on'),

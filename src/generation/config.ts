@@ -77,6 +77,17 @@ const FAQ_WORDS = 250;
 /** The shortest body planned with a FAQ. */
 const MIN_BODY_WORDS = 100;
 
+/** A lead has a tenth of the body, at most so many words; below the fewest there is none. */
+const LEAD_SHARE = 0.1;
+const MAX_LEAD_WORDS = 150;
+const MIN_LEAD_WORDS = 40;
+
+/** Words of the lead that stands before the first section; 0 for an article too short to have one. */
+export function leadWords(config: Pick<GenerationConfig, 'wordCount' | 'faq'>): number {
+  const words = Math.min(MAX_LEAD_WORDS, Math.floor(bodyWords(config) * LEAD_SHARE));
+  return words < MIN_LEAD_WORDS ? 0 : words;
+}
+
 /** Words of the sections, which the outline is planned for. */
 export const bodyWords = ({ wordCount, faq }: Pick<GenerationConfig, 'wordCount' | 'faq'>): number =>
   faq ? Math.max(MIN_BODY_WORDS, wordCount - FAQ_WORDS) : wordCount;

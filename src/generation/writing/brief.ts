@@ -26,6 +26,7 @@ export interface WritingBrief {
 export type DefectCode =
   | 'chatter'
   | 'empty'
+  | 'figure'
   | 'language'
   | 'length'
   | 'refused'

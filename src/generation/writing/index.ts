@@ -19,6 +19,7 @@ type WriterConfig = Pick<Config, 'GENERATION_PROVIDER'> &
       | 'AI_FIRST_TOKEN_SECONDS'
       | 'AI_REASONING_TOKENS'
       | 'AI_MAX_OUTPUT_TOKENS'
+      | 'AI_CONTEXT_TOKENS'
     >
   >;
 
@@ -59,6 +60,7 @@ export function createArticleWriters(
   const tokens = {
     reasoningTokens: config.AI_REASONING_TOKENS ?? 4_096,
     maxOutputTokens: config.AI_MAX_OUTPUT_TOKENS ?? 16_384,
+    contextTokens: config.AI_CONTEXT_TOKENS ?? 32_000,
   };
   const writer = (name: string): ArticleWriter =>
     createOpenAiCompatibleWriter({ baseUrl, model: name, apiKey, limits, tokens });

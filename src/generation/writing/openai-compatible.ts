@@ -15,6 +15,7 @@ export function createOpenAiCompatibleWriter({ tokens: bounds, ...options }: Wri
   return {
     name: 'openai-compatible',
     model: options.model,
+    contextTokens: bounds.contextTokens,
     async ask(question) {
       const { tokens, schema, ...request } = requestOf(question);
       return model.complete({

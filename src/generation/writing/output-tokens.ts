@@ -6,10 +6,12 @@ export interface TokenLimits {
   readonly reasoningTokens: number;
   /** The most of a call, thoughts included. */
   readonly maxOutputTokens: number;
+  /** What a model can have before it at once, its response included. */
+  readonly contextTokens: number;
 }
 
 /** Tokens of responses whose form and bounds are fixed. */
-export const STRUCTURED_TOKENS = { outline: 8_000 } as const;
+export const STRUCTURED_TOKENS = { outline: 8_000, edits: 8_000, lead: 2_000 } as const;
 
 /** What a text may exceed its length by, and room for its form. */
 const RATIO = 1.5;

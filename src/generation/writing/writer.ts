@@ -10,6 +10,8 @@ export interface ArticleWriter {
   readonly name: string;
   /** What its calls are listed under. */
   readonly model: string;
+  /** What it can have before it at once, its response included. */
+  readonly contextTokens: number;
   /** @throws {ProviderError} `refused` when the model declines, another kind without a response; or the signal's reason */
   ask(question: Question): Promise<ChatResponse>;
 }
@@ -29,6 +31,8 @@ export interface OutlineRequest {
 export interface SectionRequest {
   readonly brief: WritingBrief;
   readonly outline: Outline;
+  /** Words of the lead that will stand before the sections. */
+  readonly lead: number;
   /** The section's position, from 0. */
   readonly index: number;
   /** Earlier sections as written, in order, without their headings. */

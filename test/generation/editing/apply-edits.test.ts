@@ -6,7 +6,7 @@ import type { Block } from '../../../src/document/format/schema.ts';
 import { collectTexts } from '../../../src/document/format/walk.ts';
 import { parseInline } from '../../../src/document/inline/parse.ts';
 import { applyEdits, type Edit } from '../../../src/generation/writing/editing/apply-edits.ts';
-import { deliveredWords } from '../../../src/generation/writing/editing/words.ts';
+import { deliveredWords } from '../../../src/generation/delivered.ts';
 import { anyDocument, markdownText, plainText } from '../../document/arbitraries.ts';
 
 const prose = fc
@@ -35,8 +35,9 @@ const anyEditing = fc
       { maxLength: 45 },
     ),
     room: fc.integer({ min: -30, max: 60 }),
+    least: fc.nat({ max: 60 }),
   })
-  .map(({ parts: raw, edits, room }) => {
+  .map(({ parts: raw, edits, room, least }) => {
     let next = 0;
     const parts = raw.map((blocks) =>
       blocks.map((block) => {
@@ -55,7 +56,7 @@ const anyEditing = fc
           reason: 'Repeats.',
         };
       }),
-      maxWords: deliveredWords(parts.flat()) + room,
+      bounds: { least: deliveredWords(parts.flat()) - least, most: deliveredWords(parts.flat()) + room },
     };
   })
   .filter(({ parts }) => parseDocument({ version: 1, blocks: parts.flat() }).ok);
@@ -84,8 +85,8 @@ const groupsOf = (blocks: readonly Block[]): Block[][] => {
 describe('edits', () => {
   // contract.md G73
   it('touch no block that an applied edit does not name, and keep the order', () => {
-    check(({ parts, edits, maxWords }) => {
-      const { parts: edited, applied } = applyEdits(parts, edits, maxWords);
+    check(({ parts, edits, bounds }) => {
+      const { parts: edited, applied } = applyEdits(parts, edits, bounds);
       const byId = new Map(applied.map((edit) => [edit.blockId, edit]));
       expect(byId.size).toBe(applied.length);
       const expected = parts.map((blocks) =>
@@ -99,23 +100,23 @@ describe('edits', () => {
   });
 
   it('touch no heading, code, image, divider or citation, and bring none', () => {
-    check(({ parts, edits, maxWords }) => {
-      const { parts: edited } = applyEdits(parts, edits, maxWords);
+    check(({ parts, edits, bounds }) => {
+      const { parts: edited } = applyEdits(parts, edits, bounds);
       expect(edited.flat().filter(isLocked)).toEqual(parts.flat().filter(isLocked));
     });
   });
 
   it('replace a block by one of its type', () => {
-    check(({ parts, edits, maxWords }) => {
+    check(({ parts, edits, bounds }) => {
       const types = new Map(parts.flat().map(({ id, type }) => [id, type]));
-      for (const { id, type } of applyEdits(parts, edits, maxWords).parts.flat())
+      for (const { id, type } of applyEdits(parts, edits, bounds).parts.flat())
         expect(type).toBe(types.get(id));
     });
   });
 
   it('leave each part, and the text below each heading, at least one block of text', () => {
-    check(({ parts, edits, maxWords }) => {
-      const { parts: edited } = applyEdits(parts, edits, maxWords);
+    check(({ parts, edits, bounds }) => {
+      const { parts: edited } = applyEdits(parts, edits, bounds);
       for (const [index, blocks] of parts.entries()) {
         const before = groupsOf(blocks).map((group) => group.length > 0);
         expect(groupsOf(edited[index] ?? []).map((group) => group.length > 0)).toEqual(before);
@@ -123,28 +124,28 @@ describe('edits', () => {
     });
   });
 
-  it('keep 90 % of the words, and never lengthen beyond the bound', () => {
-    check(({ parts, edits, maxWords }) => {
+  it('keep 90 % of the words, never shorten below a bound and never lengthen beyond the other', () => {
+    check(({ parts, edits, bounds }) => {
       const before = deliveredWords(parts.flat());
-      const after = deliveredWords(applyEdits(parts, edits, maxWords).parts.flat());
-      expect(after).toBeGreaterThanOrEqual(Math.min(before, before * 0.9));
-      expect(after).toBeLessThanOrEqual(Math.max(before, maxWords));
+      const after = deliveredWords(applyEdits(parts, edits, bounds).parts.flat());
+      expect(after).toBeGreaterThanOrEqual(Math.max(before * 0.9, bounds.least));
+      expect(after).toBeLessThanOrEqual(Math.max(before, bounds.most));
     });
   });
 
   it('leave a valid document', () => {
-    check(({ parts, edits, maxWords }) => {
-      const blocks = applyEdits(parts, edits, maxWords).parts.flat();
+    check(({ parts, edits, bounds }) => {
+      const blocks = applyEdits(parts, edits, bounds).parts.flat();
       expect(parseDocument({ version: 1, blocks })).toMatchObject({ ok: true });
     });
   });
 
   it('are each applied or refused, at most 40 applied, the same each time', () => {
-    check(({ parts, edits, maxWords }) => {
-      const edited = applyEdits(parts, edits, maxWords);
+    check(({ parts, edits, bounds }) => {
+      const edited = applyEdits(parts, edits, bounds);
       expect(edited.applied.length + edited.refused.length).toBe(edits.length);
       expect(edited.applied.length).toBeLessThanOrEqual(40);
-      expect(applyEdits(parts, edits, maxWords)).toEqual(edited);
+      expect(applyEdits(parts, edits, bounds)).toEqual(edited);
     });
   });
 
@@ -159,7 +160,7 @@ describe('edits', () => {
       { blockId: 'b', block: null, reason: 'Says what stands above.' },
       { blockId: 'c', block: block('c', 49), reason: 'Lacks an example.' },
     ];
-    expect(applyEdits(parts, edits, 100)).toEqual({
+    expect(applyEdits(parts, edits, { least: 0, most: 100 })).toEqual({
       parts: [[block('a', 50)], [block('c', 49)]],
       applied: edits,
       refused: [],
@@ -191,6 +192,6 @@ describe('edits', () => {
   ])('with %s are refused alone', (_, block, why) => {
     const parts: Block[][] = [[{ id: 'a', type: 'paragraph', text: 'Old words' }]];
     const edit = { blockId: 'a', block, reason: 'Because.' };
-    expect(applyEdits(parts, [edit], 100)).toEqual({ parts, applied: [], refused: [{ edit, why }] });
+    expect(applyEdits(parts, [edit], { least: 0, most: 100 })).toEqual({ parts, applied: [], refused: [{ edit, why }] });
   });
 });

@@ -3,7 +3,7 @@ import { parseDocument } from '../../../document/format/parse.ts';
 import type { ArticleLink, Block } from '../../../document/format/schema.ts';
 import { collectTexts } from '../../../document/format/walk.ts';
 import { ParsedTexts } from '../../../document/inline/texts.ts';
-import { deliveredWords } from './words.ts';
+import { deliveredWords } from '../../delivered.ts';
 
 export const MAX_EDITS = 40;
 /** Share of its words that an article keeps. */
@@ -45,17 +45,24 @@ export interface EditedDraft {
   readonly refused: readonly RefusedEdit[];
 }
 
+/** Words of the parts, those of code counted. */
+export interface WordBounds {
+  /** They do not shrink below it. */
+  readonly least: number;
+  /** They do not grow beyond it. */
+  readonly most: number;
+}
+
 /**
  * Applies edits one after the other; one that breaks a rule is refused alone (contract.md G73). Edits never touch headings,
  * code, images and citations; every part and every heading keeps a text, the article 90 % of its words, and it is a valid
  * document afterwards if it was one. Deterministic.
  * @param parts the blocks of each part, without the headings of sections
- * @param maxWords words that the article may grow to, those of code counted
  */
 export function applyEdits(
   parts: readonly (readonly Block[])[],
   edits: readonly Edit[],
-  maxWords: number,
+  { least, most }: WordBounds,
 ): EditedDraft {
   const texts = new ParsedTexts();
   const applied: Edit[] = [];
@@ -63,7 +70,7 @@ export function applyEdits(
   const named = new Set<string>();
   let draft = parts;
   let words = deliveredWords(draft.flat(), texts);
-  const minWords = words * MIN_KEPT;
+  const kept = Math.max(words * MIN_KEPT, least);
   for (const [index, edit] of edits.entries()) {
     const edited = index < MAX_EDITS && !named.has(edit.blockId) ? applyEdit(draft, edit, texts) : 'too many';
     named.add(edit.blockId);
@@ -72,7 +79,7 @@ export function applyEdits(
       continue;
     }
     const now = words + edited.addedWords;
-    if ((now < words && now < minWords) || (now > words && now > maxWords)) {
+    if ((now < words && now < kept) || (now > words && now > most)) {
       refused.push({ edit, why: 'length' });
       continue;
     }

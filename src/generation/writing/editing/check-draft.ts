@@ -1,10 +1,10 @@
 /** Checks of an article that need no model. */
 import type { Block } from '../../../document/format/schema.ts';
+import { deliveredWords } from '../../delivered.ts';
 import { type Figure, figuresIn, unsupportedFigures } from './figures.ts';
 import { findSameHeadings, type SameHeading } from './headings.ts';
 import { type KeywordUse, keywordUse } from './keyword.ts';
 import { findNearCopies, type NearCopy } from './near-copies.ts';
-import { deliveredWords } from './words.ts';
 
 /** A part of a draft: the lead, a section below its heading, or the questions. */
 export interface DraftPart {

@@ -2,7 +2,6 @@
 
 import type { Block } from '../../../document/format/schema.ts';
 import { collectTexts } from '../../../document/format/walk.ts';
-import { countTextWords } from '../../../document/format/words.ts';
 import { ParsedTexts } from '../../../document/inline/texts.ts';
 import { folded } from '../../../document/text/characters.ts';
 import { stemsOf } from '../../../document/text/stems.ts';
@@ -32,9 +31,3 @@ export function visibleTexts(blocks: readonly Block[], texts = new ParsedTexts()
     kind === 'altText' ? [] : [markdown ? texts.plain(text) : text],
   );
 }
-
-/** Words of the blocks with those of code, which the word count of an article leaves out. */
-export const deliveredWords = (blocks: readonly Block[], texts = new ParsedTexts()): number =>
-  [...visibleTexts(blocks, texts), ...blocks.flatMap((block) => (block.type === 'code' ? [block.text] : []))]
-    .map(countTextWords)
-    .reduce((sum, words) => sum + words, 0);

@@ -17,6 +17,8 @@ export const editsOutput = z.object({
   ),
 });
 
+export type EditsOutput = z.output<typeof editsOutput>;
+
 /** What checks without a model found, by the numbers of blocks. */
 export interface FoundInDraft {
   readonly nearCopies: readonly { readonly block: number; readonly of: number }[];

@@ -1,12 +1,20 @@
 /** The prompts by kind of part. A new kind is a file of its own and an entry here. */
 import { conversation } from '../../../providers/ask.ts';
 import type { ChatMessage } from '../../../providers/chat-model.ts';
+import { editsPrompt } from './edits.ts';
 import { faqPrompt } from './faq.ts';
+import { leadPrompt } from './lead.ts';
 import { outlinePrompt } from './outline.ts';
 import { sectionPrompt } from './section.ts';
 import { type Prompt, systemTurn, userTurn } from './shared.ts';
 
-const PROMPTS = { outline: outlinePrompt, section: sectionPrompt, faq: faqPrompt };
+const PROMPTS = {
+  outline: outlinePrompt,
+  section: sectionPrompt,
+  faq: faqPrompt,
+  edits: editsPrompt,
+  lead: leadPrompt,
+};
 
 /** A question for a writer, of any kind. */
 export type Question = {

@@ -12,6 +12,8 @@ export const leadOutput = z.object({
   metaDescription: z.string().describe(`At most ${MAX_META_DESCRIPTION} characters.`),
 });
 
+export type LeadOutput = z.output<typeof leadOutput>;
+
 export interface LeadQuestion extends Asking<'lead'> {
   /** Words of the lead; 0 for none. */
   readonly words: number;
@@ -39,6 +41,8 @@ export const leadPrompt: Prompt<LeadQuestion> = {
       ? [
           'Then name the article by what its text says. `title`: what the text keeps, with the primary keyword, no superlative. `slug`: its words in short. `metaTitle`: the promise in at most 60 characters, the keyword early; it need not be the title. `metaDescription`: 120 to 155 characters: what the reader gets and for whom, with one verb, without “learn more”.',
         ]
-      : ['Title and meta texts are settled: leave `title`, `slug`, `metaTitle` and `metaDescription` empty.']),
+      : [
+          'Title and meta texts are settled: leave `title`, `slug`, `metaTitle` and `metaDescription` empty.',
+        ]),
   ],
 };

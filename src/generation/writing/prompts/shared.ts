@@ -28,6 +28,8 @@ export interface Prompt<Question extends Asking<PartKind>> {
   tokens(question: Question): number;
   /** What customers, models and counts say about this task. */
   data(question: Question): Readonly<Record<string, unknown>>;
+  /** Lines of JSON in place of the text so far. */
+  lines?(question: Question): readonly string[];
   /** The task in sentences: ours alone. */
   task(question: Question): readonly string[];
 }
@@ -87,9 +89,9 @@ export const userTurn = <Question extends Asking<PartKind>>(
   [
     { settings: settings(question.brief) },
     ...(question.article === null ? [] : articleLines(question.article, question.brief.config.language)),
-    { task: prompt.data(question) },
   ]
     .map((line) => JSON.stringify(line))
+    .concat(prompt.lines?.(question) ?? [], JSON.stringify({ task: prompt.data(question) }))
     .concat(prompt.task(question), prompt.schema === null ? [] : JSON_ALONE)
     .join('\n');
 
