@@ -3,7 +3,7 @@ import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import type { JobId } from '../../src/ids.ts';
-import { askedTexts } from '../support/chat-completions.ts';
+import { askedTexts, chatRequest } from '../support/chat-completions.ts';
 import { silence } from '../support/engine-server.ts';
 import { rowsOf } from '../support/events.ts';
 import { generating } from '../support/generating.ts';
@@ -133,7 +133,7 @@ it('a worker that is told to stop lets a part of an article end, and a translati
         silence();
       };
     }
-    if (request.body.includes('"blocks"')) {
+    if (chatRequest(request).response_format === undefined) {
       asked.text = true;
       // Longer than a translation may take.
       while (Date.now() < stoppedAt + 32_000) await sleep(100);

@@ -19,7 +19,8 @@ beforeAll(async () => {
   steps = await controlSteps(service.db);
 });
 
-const WITHOUT_TEXT: ChatResponse = { object: { blocks: [] }, truncated: false };
+const NO_TEXT = 'The response has no text of the article.';
+const WITHOUT_TEXT: ChatResponse = { object: null, text: '', truncated: false };
 
 /** What the writer does when it is asked for a section, call by call; the last for ever. Returns how often it was asked. */
 function whenAsked(...turns: readonly (ChatResponse | ProviderError)[]): () => number {
@@ -77,7 +78,7 @@ describe('the calls for a part', () => {
     });
     expect(asked()).toBe(7);
     const { sections } = await report(job.id);
-    expect(sections[0].repairs).toEqual(['The section has no text.', 'The section has no text.']);
+    expect(sections[0].repairs).toEqual([NO_TEXT, NO_TEXT]);
     expect((await partsOf(job.id)).map((part) => part.calls).slice(0, 2)).toEqual([1, 3]);
   });
 

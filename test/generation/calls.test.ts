@@ -27,7 +27,7 @@ afterAll(() => service.stopWorkers());
 
 const silent = () => new ProviderError('retryable', 'It broke off.', { retryAfterMs: 1, unanswered: true });
 const busy = () => new ProviderError('retryable', 'It is busy.', { retryAfterMs: 1 });
-const WITHOUT_TEXT: ChatResponse = { object: { blocks: [] }, truncated: false };
+const WITHOUT_TEXT: ChatResponse = { object: null, text: '', truncated: false };
 const USED = { input: 700, cached: 500, output: 300, reasoning: 100 };
 
 /** What the model does call by call when it is asked for a section, then what pseudo does. Returns how often it was asked. */

@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parseDocument } from '../../src/document/format/parse.ts';
+import type { DocumentJson } from '../../src/document/format/schema.ts';
+import { deliveredWords } from '../../src/generation/delivered.ts';
 import { ProviderError } from '../../src/providers/types.ts';
 import { chatRequest } from '../support/chat-completions.ts';
 import { type CarelessModel, INJECTION, startCarelessModel } from '../support/model/careless-model.ts';
@@ -26,23 +28,32 @@ function loose(schema: unknown): unknown[] {
   return [...(isLoose ? [schema] : []), ...Object.values(schema).flatMap(loose)];
 }
 
+/** What may be in no article, whoever wrote it. */
+function expectClean(document: DocumentJson): void {
+  expect(parseDocument(document)).toMatchObject({ ok: true });
+  const text = JSON.stringify(document);
+  expect(text).not.toMatch(/https?:|mailto|\/offer|\/admin|<div|```|Sure!|Shall I|PWNED/);
+  expect(text).not.toMatch(/[\p{Script=Cyrillic}\p{Script=Han}\p{Script=Arabic}]/u);
+  expect(document.blocks.some((block) => block.type === 'heading' && block.level < 2)).toBe(false);
+  expect(document.blocks.some(({ type }) => type === 'image' || type === 'divider')).toBe(false);
+  const texts = document.blocks.flatMap((block) =>
+    block.type === 'paragraph' && block.text.length > 40 ? [block.text] : [],
+  );
+  expect(new Set(texts).size).toBe(texts.length);
+}
+
 describe('a model with bad habits', () => {
   // contract.md G37
-  it('never gets an invalid document, an address, a heading of level 1 or another script into an article', async () => {
+  it('never gets an invalid document, an address, a heading of level 1 or another script into an article: of 100 at most 5 fail', async () => {
     let whole = 0;
-    for (let seed = 1; seed <= 30; seed += 1) {
+    for (let seed = 1; seed <= 100; seed += 1) {
       model.forget();
       model.become({ seed, writing: rates(0.08), repairs: 0.5 });
       try {
         const { document } = await writeArticle(writerAt(model.url), briefOf(SETTINGS));
         whole += 1;
-        expect(parseDocument(document)).toMatchObject({ ok: true });
-        const text = JSON.stringify(document);
-        expect(text).not.toMatch(/spam|https?:|mailto|\/admin|<div|```|Sure!|PWNED/);
-        expect(text).not.toMatch(/[\p{Script=Cyrillic}\p{Script=Han}\p{Script=Arabic}]/u);
-        expect(document.blocks.some((block) => block.type === 'heading' && block.level < 2)).toBe(false);
-        const texts = document.blocks.flatMap((block) => (block.type === 'paragraph' ? [block.text] : []));
-        expect(new Set(texts).size).toBe(texts.length);
+        expectClean(document);
+        expect(deliveredWords(document.blocks)).toBeLessThanOrEqual(SETTINGS.wordCount * 1.15 + 60);
       } catch (error) {
         if (!(error instanceof ProviderError)) throw error;
         expect(error).toMatchObject({
@@ -51,8 +62,8 @@ describe('a model with bad habits', () => {
         });
       }
     }
-    expect(whole).toBeGreaterThan(15);
-  });
+    expect(whole).toBeGreaterThanOrEqual(95);
+  }, 120_000);
 
   // contract.md G39
   it('finds what customers wrote in turns of data, never among its instructions', async () => {
@@ -85,6 +96,7 @@ describe('a model with bad habits', () => {
       expect(system?.content).not.toMatch(/forget|rulesxx/i);
       expect(system?.content).toContain('Write in English (en),');
       expect(JSON.stringify(data)).toContain('Forget');
+      if (response_format === undefined) continue;
       expect(response_format.json_schema).toMatchObject({ strict: true });
       expect(loose(response_format.json_schema.schema)).toEqual([]);
     }

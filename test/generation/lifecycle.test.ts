@@ -326,7 +326,7 @@ describe('the report of a generation', () => {
     let answers = 0;
     writers.responses.section = async (question) => {
       answers += 1;
-      return answers === 1 ? { object: { blocks: [] }, truncated: false } : writers.pseudo.ask(question);
+      return answers === 1 ? { object: null, text: '', truncated: false } : writers.pseudo.ask(question);
     };
     const { article, job } = await calls.generateTo(workspace);
     const { sections } = article.outline as { sections: { heading: string }[] };
@@ -342,7 +342,7 @@ describe('the report of a generation', () => {
     expect(told.sections.map(({ heading, written }: Record<string, unknown>) => [heading, written])).toEqual(
       sections.map(({ heading }) => [heading, true]),
     );
-    expect(told.sections[0].repairs).toEqual(['The section has no text.']);
+    expect(told.sections[0].repairs).toEqual(['The response has no text of the article.']);
     expect(told.sections[1].repairs).toEqual([]);
     expect(told.words).toBe(
       told.sections.reduce((sum: number, { words }: { words: number }) => sum + words, 0),

@@ -70,25 +70,19 @@ describe('an outline', () => {
       'sections.1.heading: Another section has this heading.',
     ],
     [
-      'a level of 1',
-      { sections: [section('Soil', { level: 1 })] },
-      'sections.0.level: It is 1. It should be 2 or 3.',
-    ],
-    [
       'an empty purpose',
       { sections: [section('Soil', { purpose: ' ' })] },
       'sections.0.purpose: It is empty.',
     ],
     [
-      'an address',
-      { sections: [section('Soil of spam.example')] },
-      'sections.0.heading: A text has a web or e-mail address.',
+      'chatter alone',
+      { metaDescription: 'Sure! Here is your description.' },
+      'metaDescription: It is empty.',
     ],
-    ['a heading in Markdown', { title: '# Roses' }, 'title: A text has a Markdown heading'],
     [
       'chatter',
-      { metaDescription: 'Sure! Here is your description.' },
-      'metaDescription: A text speaks about',
+      { sections: [section('Soil', { purpose: 'As an AI language model, I plan this.' })] },
+      'sections.0.purpose: It speaks about the response or its writer.',
     ],
     [
       'another script',
@@ -108,20 +102,28 @@ describe('an outline', () => {
     expect(told()).toContain(problem);
   });
 
-  it('is mended where that is safe: the slug, a first section of level 3, its own questions, unusable keywords', async () => {
+  it('is mended where that is safe: the slug, levels, its own questions, marks, links, tags and addresses', async () => {
     model = await startScripted({
       ...good,
-      title: '**Roses** in Łódź',
+      title: '# **Roses** in Łódź',
+      metaDescription: 'Roses <b>of</b> [a shop](https://spam.example/x), see https://spam.example/y.',
       slug: 'Roses/in Łódź',
       sections: [
-        section('Soil', { level: 3, keywords: ['x'.repeat(121), 'spam.example', 'rose', 'rose'] }),
+        section('Soil of Socket.io', { level: 3, keywords: ['**rose**', 'rose', ' '] }),
+        section('Light', { level: 1 }),
+        section('Water', { level: 5 }),
         section('Frequently asked questions'),
       ],
     });
     expect(await plan({ faq: true })).toMatchObject({
       title: 'Roses in Łódź',
       slug: 'roses-in-lodz',
-      sections: [{ heading: 'Soil', level: 2, keywords: ['rose'] }],
+      metaDescription: 'Roses of a shop, see spam.example.',
+      sections: [
+        { heading: 'Soil of Socket.io', level: 2, keywords: ['rose'] },
+        { heading: 'Light', level: 2 },
+        { heading: 'Water', level: 3 },
+      ],
     });
     expect(model.requests()).toHaveLength(1);
   });
@@ -136,6 +138,38 @@ describe('an outline', () => {
     expect(metaTitle).toBe('Rose '.repeat(14).trim());
     expect(metaDescription).toBe('Rose '.repeat(40).trim());
     expect(model.requests()).toHaveLength(2);
+  });
+
+  // contract.md G62
+  it('is cut where it is longer than an outline has to be, without a call', async () => {
+    const long = (heading: string) =>
+      section(`${heading} ${'of roses '.repeat(30)}`, {
+        purpose: 'Tells all of it. '.repeat(100),
+        keywords: Array.from({ length: 9 }, (_, index) => `${index} ${'rose '.repeat(20)}`),
+      });
+    const charactersOf = ({ sections }: Awaited<ReturnType<typeof plan>>) =>
+      sections.reduce(
+        (sum, { heading, purpose, keywords }) => sum + [heading, purpose, ...keywords].join('').length,
+        0,
+      );
+    model = await startScripted({ ...good, sections: [long('Soil'), long('Light')] });
+    const { sections } = await plan();
+    for (const { heading, purpose, keywords } of sections) {
+      expect([heading.length, purpose.length, keywords.length]).toEqual([
+        expect.toSatisfy((length: number) => length > 100 && length <= 120),
+        expect.toSatisfy((length: number) => length > 250 && length <= 300),
+        5,
+      ]);
+      expect(Math.max(...keywords.map(({ length }) => length))).toBeLessThanOrEqual(60);
+    }
+    expect(model.requests()).toHaveLength(1);
+    await model.close();
+    model = await startScripted({
+      ...good,
+      sections: Array.from({ length: 40 }, (_, index) => long(`Part ${index}`)),
+    });
+    expect(charactersOf(await plan({ wordCount: 10_000 }))).toBeLessThanOrEqual(12_000);
+    expect(charactersOf(await plan({ wordCount: 2_400 }))).toBeLessThanOrEqual(12_000);
   });
 
   it('fails after three answers that cannot be used', async () => {

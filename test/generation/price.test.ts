@@ -2,11 +2,19 @@ import '../support/fast-check.ts';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { generationConfigSchema } from '../../src/generation/config.ts';
-import { chargeOf, firstRun, imagesOf, type PricedRun, priceOf } from '../../src/generation/price.ts';
+import {
+  chargeOf,
+  firstRun,
+  imagesOf,
+  isTooShort,
+  type PricedRun,
+  priceOf,
+} from '../../src/generation/price.ts';
 import { anyConfig } from './arbitraries.ts';
 
 const anyFeatures = fc.record({ webResearch: fc.boolean(), factChecking: fc.boolean() });
 const anyDelivery = fc.record({
+  words: fc.nat({ max: 20_000 }),
   images: fc.nat({ max: 25 }),
   research: fc.boolean(),
   factChecking: fc.boolean(),
@@ -105,16 +113,40 @@ describe('the price of a generation', () => {
         fc.constantFrom(...runs),
         (config, features, delivered, run) => {
           const price = priceOf(config, features, run);
-          const charge = chargeOf(price, delivered);
+          const charge = chargeOf(price, delivered, config);
+          const words = config.wordCount;
           expect(Number.isInteger(charge)).toBe(true);
-          expect(charge).toBeGreaterThanOrEqual(price.text);
+          expect(charge).toBeGreaterThanOrEqual(0);
           expect(charge).toBeLessThanOrEqual(price.total);
-          expect(chargeOf(price, { images: price.imageCount, research: true, factChecking: true })).toBe(
-            price.total,
-          );
-          expect(chargeOf(price, { images: 0, research: false, factChecking: false })).toBe(price.text);
+          const all = { words, images: price.imageCount, research: true, factChecking: true };
+          expect(chargeOf(price, all, config)).toBe(price.total);
+          const text = { words, images: 0, research: false, factChecking: false };
+          expect(chargeOf(price, text, config)).toBe(price.text);
         },
       ),
     );
+  });
+
+  // contract.md G60
+  it.each([
+    [0, 'too short'],
+    [0.1, 'too short'],
+    [0.49, 'too short'],
+    [0.5, 10],
+    [0.51, 12],
+    [0.6, 12],
+    [0.75, 16],
+    [0.8, 16],
+    [0.89, 18],
+    [0.9, 20],
+    [1, 20],
+    [1.15, 20],
+    [2, 20],
+  ])('of %d times the 10,000 premium words that were ordered is %s', (share, expected) => {
+    const ordered = generationConfigSchema.parse({ topic: 'Roses', wordCount: 10_000, imageCount: 0 });
+    const price = priceOf(ordered, { webResearch: false, factChecking: false }, 'whole');
+    const words = share * ordered.wordCount;
+    const delivered = { words, images: 0, research: false, factChecking: false };
+    expect(isTooShort(words, ordered) ? 'too short' : chargeOf(price, delivered, ordered)).toBe(expected);
   });
 });

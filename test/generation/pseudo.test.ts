@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parseDocument } from '../../src/document/format/parse.ts';
 import { countWords } from '../../src/document/format/words.ts';
-import { bodyWords, FAQ_WORDS } from '../../src/generation/config.ts';
+import { bodyWords } from '../../src/generation/config.ts';
 import { outlineSchema } from '../../src/generation/outline.ts';
 import { createPseudoWriter } from '../../src/generation/writing/pseudo.ts';
 import { anyConfig, anyOutlineFor } from './arbitraries.ts';
@@ -29,8 +29,7 @@ describe('the pseudo writer', () => {
         expect(outline.sections.length).toBeGreaterThanOrEqual(Math.ceil(bodyWords(config) / 2_000));
         expect(parseDocument(document)).toMatchObject({ ok: true });
         const words = countWords(document);
-        const planned = bodyWords(config) + (config.faq ? FAQ_WORDS : 0);
-        expect(Math.abs(words - planned)).toBeLessThanOrEqual(planned * 0.1);
+        expect(Math.abs(words - config.wordCount)).toBeLessThanOrEqual(config.wordCount * 0.1);
         for (const { blocks } of parts) expect(JSON.stringify(blocks)).toMatch(/pseudo text/i);
         const levels = document.blocks.flatMap((block) => (block.type === 'heading' ? [block.level] : []));
         expect(Math.min(...levels)).toBe(2);

@@ -29,12 +29,13 @@ export const writerAt = (url: string): ArticleWriter =>
 
 const isResponse = (answer: object): answer is Exclude<EngineResponse, () => void> => 'body' in answer;
 
-/** A model that gives the answers one after the other, the last one for ever. */
-export async function startScripted(...answers: readonly object[]) {
+/** A model that gives the answers one after the other, the last one for ever: texts, objects as JSON, or whole responses. */
+export async function startScripted(...answers: readonly (string | object)[]) {
   let given = 0;
   const server = await startEngineServer(() => {
     const next = answers[Math.min(given, answers.length - 1)] ?? {};
     given += 1;
+    if (typeof next === 'string') return completion(next);
     return isResponse(next) ? next : completion(JSON.stringify(next));
   });
   return {
@@ -67,12 +68,6 @@ export const prose = (words: number, seed = 'rose'): string =>
     .slice(0, words)
     .join(' ')
     .concat('.');
-
-export const paragraph = (text: string, links: { text: string; article: number }[] = []) => ({
-  type: 'paragraph',
-  text,
-  links,
-});
 
 /** An article as a run writes it, step by step. */
 export async function writeArticle(

@@ -221,7 +221,7 @@ describe('work that failed because something was away', () => {
 
 describe('a job that takes its turn', () => {
   const MESSAGE =
-    /^Runs that failed because of their texts in the last 24 hours made more than 2500 unpaid words\. Nothing was charged; send it again after (.+Z)\.$/;
+    /^Runs that failed because of their texts, or left an outline that is not written, in the last 24 hours made more than 2500 unpaid words\. Nothing was charged; send it again after (.+Z)\.$/;
 
   // contract.md J10 and J14
   it('fails uncharged above a limit, with the time from which it can be sent again, however many were admitted at once', async () => {

@@ -8,7 +8,13 @@ import {
   type TranslationProvider,
   type TranslationText,
 } from '../../src/providers/types.ts';
-import { askedTexts, chatRequest, completion, pseudoCompletion } from '../support/chat-completions.ts';
+import {
+  askedTexts,
+  chatRequest,
+  completion,
+  pseudoCompletion,
+  schemaProperties,
+} from '../support/chat-completions.ts';
 import {
   breakOff,
   drip,
@@ -81,7 +87,7 @@ describe('a question to the model', () => {
         schema: { type: 'object', required: names, additionalProperties: false },
       },
     });
-    expect(Object.keys(body.response_format.json_schema.schema.properties)).toEqual(names);
+    expect(Object.keys(schemaProperties(request))).toEqual(names);
     expect(server.requests).toHaveLength(1);
   });
 

@@ -21,6 +21,10 @@ export interface ChatRequest {
 
 export const chatRequest = (request: EngineRequest): ChatRequest => JSON.parse(request.body);
 
+/** What a response has to be made of; nothing where a text is requested. */
+export const schemaProperties = (request: EngineRequest): Record<string, { type: string }> =>
+  chatRequest(request).response_format?.json_schema.schema.properties ?? {};
+
 /**
  * The texts that are asked for, by id: a user turn is an object that has every id which the answer must have, itself or in
  * its `texts`. None when the question is another.

@@ -20,7 +20,7 @@ import { excerpt } from './defects.ts';
 import { faqHeading } from './faq-headings.ts';
 import { textDefect } from './language.ts';
 import { bare } from './markdown/blocks.ts';
-import { isChatter } from './markdown/chatter.ts';
+import { isChatter, openingLength } from './markdown/chatter.ts';
 import { readLine } from './markdown/line.ts';
 import { type OutlineOutput, outlineOutput } from './model-output.ts';
 import { fitSections, MAX_PLANNED_HEADING } from './outline-bounds.ts';
@@ -142,7 +142,8 @@ class OutlineReader {
 
   /** The plain text, mended. */
   private text(name: string, raw: string): string {
-    const text = readLine(raw, this.own.addresses);
+    const line = readLine(raw, this.own.addresses);
+    const text = line.slice(openingLength(line, this.own.said));
     const foreign = textDefect(this.writer, text, this.language);
     if (foreign !== null) this.add({ ...foreign, problem: `${name}: ${foreign.problem}` });
     if (text === '') this.add({ code: 'empty', problem: `${name}: It is empty.` });

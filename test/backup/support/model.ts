@@ -1,4 +1,9 @@
-import { askedTexts, chatRequest, completion, pseudoCompletion } from '../../support/chat-completions.ts';
+import {
+  askedTexts,
+  completion,
+  pseudoCompletion,
+  schemaProperties,
+} from '../../support/chat-completions.ts';
 import { type EngineServer, silence, startEngineServer } from '../../support/engine-server.ts';
 
 /** A stand-in for a language model, which translates, and hangs when told to. */
@@ -17,8 +22,8 @@ export async function startModel(): Promise<Model> {
   let suggestions = 0;
   const asked: string[] = [];
   const server: EngineServer = await startEngineServer((request) => {
-    const { properties } = chatRequest(request).response_format.json_schema.schema;
-    if (Object.hasOwn(properties, 'terms')) return completion(JSON.stringify({ address: 'tú', terms: [] }));
+    if (Object.hasOwn(schemaProperties(request), 'terms'))
+      return completion(JSON.stringify({ address: 'tú', terms: [] }));
     const texts = Object.values(askedTexts(request));
     if (texts.length === 0) {
       suggestions += 1;

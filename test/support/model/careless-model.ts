@@ -9,6 +9,7 @@ import {
   chatRequest,
   completion,
   jsonIn,
+  schemaProperties,
   userTurns,
 } from '../chat-completions.ts';
 import {
@@ -158,10 +159,7 @@ function orders({ messages }: ChatRequest): string | null {
   return found[0] ?? null;
 }
 
-const asksForTerms = (request: EngineRequest): boolean => {
-  const { properties = {} } = chatRequest(request).response_format?.json_schema.schema ?? {};
-  return Object.hasOwn(properties, 'terms');
-};
+const asksForTerms = (request: EngineRequest): boolean => Object.hasOwn(schemaProperties(request), 'terms');
 
 /** Every term that the user turns name: objects with a source and a target, wherever they stand in the JSON. */
 function namedTerms(question: ChatRequest): NamedTerm[] {

@@ -1,13 +1,16 @@
 /** What models say about their response instead of writing the article, in the languages in which they usually do. */
 
-const SUBJECT =
-  '(?:section|article|text|draft|outline|answer|response|paragraph|rewrite|version|revision|content|markdown|faq|questions)';
+/** What only a response is, and what an article may speak about as well. */
+const RESPONSE = '(?:section|draft|outline|response|rewrite|revision|markdown|faq|(?:meta ?)?description)';
+const TEXT = '(?:article|text|answer|paragraph|version|content|questions|title)';
+const WORDS = '(?:\\S{1,30} ){0,4}';
+const REST = '[^.!?:\\n]{0,120}';
 /** At the beginning of a response; what stands behind it stays. */
 const OPENINGS = [
   /^(?:sure(?: thing)?|certainly|of course|absolutely|great(?: question)?|okay|ok|got it|no problem|understood|natürlich|gerne|bien sûr|certainement|claro|por supuesto|certo|certamente|конечно)\s{0,3}!+\s{0,10}/iu,
   /^(?:sure(?: thing)?|certainly|of course|absolutely|great|okay|ok|got it|no problem|understood)\s{0,3}[,.:–—-]+\s{0,3}(?=here|i\b|let me|below|this)/i,
   new RegExp(
-    `^(?:here(?:'|’)s|here is|here are|below is|below are) (?:the|your|an?|my) (?:\\S{1,30} ){0,4}${SUBJECT}\\b[^.!?:\\n]{0,120}(?:[.!:]|$)\\s{0,10}`,
+    `^(?:here(?:'|’)s|here is|here are|below is|below are) (?:(?:the|an?|my) ${WORDS}(?:${RESPONSE}\\b${REST}|${TEXT})|your ${WORDS}(?:${RESPONSE}|${TEXT})\\b${REST})(?:[.!:]|$)\\s{0,10}`,
     'i',
   ),
   /^(?:hier ist|hier sind|voici|aquí (?:está|tienes)|ecco|aqui está)(?![\p{L}])[^.!?:\n]{0,60}(?:abschnitt|artikel|text|section|article|texte|sección|artículo|texto|sezione|articolo|testo|seção|artigo)(?![\p{L}])[^.!?:\n]{0,120}(?:[.!:]|$)\s{0,10}/iu,
