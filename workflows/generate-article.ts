@@ -3,7 +3,7 @@ import type { GenerationActivities } from '../activities/generation.ts';
 import type { JobActivities } from '../activities/jobs.ts';
 import { PART_MS } from '../src/generation/call-limits.ts';
 import type { GenerationRunInput, GenerationRunResult } from '../src/temporal/shapes.ts';
-import { awaitTurn, onEngineCalls, onJobSteps, paidRun } from './paid-run.ts';
+import { awaitTurn, onEngineCalls, onJobSteps, paidRun, withoutFailing } from './paid-run.ts';
 
 /** The steps that are empty without images. */
 const IMAGE_STEPS = ['image-prompts', 'images', 'media-processing'] as const;
@@ -11,12 +11,14 @@ const GIVING_BACK = 'release the hold, the article is a draft again';
 
 /**
  * Writes an article from its topic, or from the approved outline: takes over the hold, makes the outline, writes
- * section by section and settles. A run for the outline alone ends with it. Content never enters the history: outline
+ * section by section, has it edited and led in, and settles. A run for the outline alone ends with it. Content never enters the history: outline
  * and sections are rows, and only counts come back.
  */
 export async function generateArticle({ jobId }: GenerationRunInput): Promise<GenerationRunResult> {
   const steps = proxyActivities<GenerationActivities & JobActivities>(onJobSteps());
-  const engine = proxyActivities<Pick<GenerationActivities, 'planOutline' | 'writeSection'>>({
+  const engine = proxyActivities<
+    Pick<GenerationActivities, 'planOutline' | 'writeSection' | 'editArticle' | 'writeLead'>
+  >({
     ...onEngineCalls(),
     startToCloseTimeout: PART_MS,
   });
@@ -32,6 +34,12 @@ export async function generateArticle({ jobId }: GenerationRunInput): Promise<Ge
         section,
       ]);
     }
+    await withoutFailing(() =>
+      engine.editArticle.executeWithOptions(summarised('an editor reads the whole'), [jobId]),
+    );
+    await withoutFailing(() =>
+      engine.writeLead.executeWithOptions(summarised('write the lead, name the article'), [jobId]),
+    );
     await steps.assembleArticle.executeWithOptions(summarised('put the sections together'), [jobId]);
     for (const step of IMAGE_STEPS) {
       await steps.passStep.executeWithOptions(summarised(`${step}: nothing to do`), [jobId, step]);

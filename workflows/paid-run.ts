@@ -107,6 +107,17 @@ export async function awaitTurn(
   }
 }
 
+/** Takes a step that a run can do without: it goes on when the step fails, but not when the job has ended or is cancelled. */
+export async function withoutFailing(step: () => Promise<unknown>): Promise<void> {
+  try {
+    await step();
+  } catch (error) {
+    // A lost worker turns a cancellation into a heartbeat timeout, so check the scope, not the error.
+    const isCancelled = isCancellation(error) || CancellationScope.current().consideredCancelled;
+    if (isCancelled || failureType(error) === 'JobEnded') throw error;
+  }
+}
+
 /** The type an activity gave its failure; undefined for anything else. */
 export const failureType = (error: unknown): string | null | undefined =>
   error instanceof ActivityFailure && error.cause instanceof ApplicationFailure

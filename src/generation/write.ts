@@ -2,17 +2,27 @@ import type { Database } from '../db/database.ts';
 import { voiceFor } from '../guidance/brand-voices/queries.ts';
 import { templateFor } from '../guidance/content-templates/queries.ts';
 import type { ArticleId, JobId, ProjectId, WorkspaceId } from '../ids.ts';
-import { ProviderError } from '../providers/types.ts';
+import { ProviderError, type ProviderErrorKind } from '../providers/types.ts';
 import { MAX_UNANSWERED } from './call-limits.ts';
 import type { EndedCall } from './calls.ts';
 import type { GenerationConfig } from './config.ts';
 import { countCalls } from './count-calls.ts';
 import { leaveOut, sectionsLeftOut } from './left-out.ts';
 import { countOutlineWords, type Outline } from './outline.ts';
-import { OUTLINE_PART, ofKind, type PlannedPart, planParts, readParts, storePart } from './parts.ts';
+import {
+  leavePartOut,
+  type NewContent,
+  OUTLINE_PART,
+  ofKind,
+  type PlannedPart,
+  planParts,
+  readParts,
+  storePart,
+} from './parts.ts';
 import type { GenerationPrice } from './price.ts';
 import { showWritten } from './progress.ts';
 import { partLengths } from './target-lengths.ts';
+import { lengthsOf } from './text-parts.ts';
 import type { LinkableArticle, WritingBrief, WrittenPart } from './writing/brief.ts';
 import { planOutline } from './writing/plan-outline.ts';
 import { writeFaq } from './writing/write-faq.ts';
@@ -21,6 +31,8 @@ import type { ArticleWriter, ArticleWriters } from './writing/writer.ts';
 
 /** Words that an outline counts as unpaid work at least. */
 const OUTLINE_WORDS = 300;
+/** Words that the editor's pass counts as. */
+export const EDITS_WORDS = 300;
 /** Articles that a text may link to: the latest published ones. */
 const MAX_LINKABLE = 50;
 
@@ -39,10 +51,10 @@ export interface WritingTask {
   readonly persist: <Result>(work: () => Promise<Result>) => Promise<Result>;
 }
 
-type Work = Awaited<ReturnType<typeof readWork>>;
+export type Work = Awaited<ReturnType<typeof readWork>>;
 
 /** The inputs of a job, as frozen when it was admitted and validated. */
-async function readWork(db: Database, jobId: JobId) {
+export async function readWork(db: Database, jobId: JobId) {
   const { config, voice, template, linkable, requested_at } = await db
     .selectFrom('generations')
     .innerJoin('jobs', 'jobs.id', 'generations.job_id')
@@ -100,19 +112,26 @@ export const makeOutline = (dependencies: WritingDependencies, task: WritingTask
     return { content, words: Math.max(OUTLINE_WORDS, countOutlineWords(content)) };
   });
 
-/** Adds a planned row for each section, and one for the FAQ. @returns number of rows */
+/** Adds a planned row for each section, for the FAQ, the editor's pass and the lead. @returns number of sections, with the FAQ */
 export async function planSections(db: Database, jobId: JobId): Promise<number> {
   const { brief, outline } = await readWork(db, jobId);
   if (outline === null) throw new Error(`job ${jobId} has no outline`);
-  const planned = partLengths(brief.config, outline).map(
-    (words, index): PlannedPart => ({
-      part: OUTLINE_PART + 1 + index,
-      kind: index < outline.sections.length ? 'section' : 'faq',
-      words,
-    }),
+  const lengths = lengthsOf(brief.config);
+  const texts = partLengths(lengths, outline).map((words, index) => ({
+    kind: index < outline.sections.length ? ('section' as const) : ('faq' as const),
+    words,
+  }));
+  const planned = [
+    ...texts,
+    { kind: 'edits', words: EDITS_WORDS },
+    { kind: 'lead', words: lengths.lead },
+  ] as const;
+  await planParts(
+    db,
+    jobId,
+    planned.map((part, index): PlannedPart => ({ ...part, part: OUTLINE_PART + 1 + index })),
   );
-  await planParts(db, jobId, planned);
-  return planned.length;
+  return texts.length;
 }
 
 /**
@@ -124,7 +143,8 @@ export async function makeSection(
   task: WritingTask & { readonly part: number },
 ): Promise<void> {
   const { jobId, part, signal } = task;
-  const withoutIt = async ({ brief, outline, parts }: Work): Promise<boolean> => {
+  const withoutIt: WithoutIt = async ({ brief, outline, parts }, kind) => {
+    if (kind !== 'unusable' && kind !== 'refused') return false;
     const sections = ofKind(parts, 'section');
     const index = sections.findIndex((section) => section.part === part);
     if (outline === null || index < 0) return false;
@@ -138,7 +158,7 @@ export async function makeSection(
     const index = sections.findIndex((section) => section.part === part);
     const before = index < 0 ? sections : sections.slice(0, index);
     const finished = before.map(({ content }) => content as WrittenPart);
-    const request = { brief, outline, finished, answered, signal };
+    const request = { brief, outline, lead: lengthsOf(brief.config).lead, finished, answered, signal };
     const written =
       index < 0
         ? await writeFaq(writer, request)
@@ -149,26 +169,23 @@ export async function makeSection(
   await showWritten(dependencies.db, jobId);
 }
 
-type Write = (
-  writer: ArticleWriter,
-  work: Work,
-  answered: number,
-) => Promise<Parameters<typeof storePart>[3]>;
+export type Write = (writer: ArticleWriter, work: Work, answered: number) => Promise<NewContent>;
 
-/**
- * Writes a part, unless it is stored.
- * @param withoutIt stores that the article does without a part that is not usable; false where it can't
- */
-async function writePart(
+/** Stores that the article does without a part that failed so; false where it can't. */
+export type WithoutIt = (work: Work, kind: ProviderErrorKind) => Promise<boolean>;
+
+/** Writes a part, unless it is stored. */
+export async function writePart(
   { db, writers, onCall }: WritingDependencies,
   { jobId, part, persist }: WritingTask & { readonly part: number },
   write: Write,
-  withoutIt: (work: Work) => Promise<boolean> = async () => false,
+  withoutIt: WithoutIt = async () => false,
 ): Promise<void> {
   const work = await readWork(db, jobId);
   const planned = work.parts.find((each) => each.part === part);
   if (planned?.content != null) return;
   if (planned !== undefined && planned.unanswered >= MAX_UNANSWERED) {
+    if (await persist(() => withoutIt(work, 'unavailable'))) return;
     throw new ProviderError(
       'unavailable',
       `The language model gave no whole response to ${MAX_UNANSWERED} calls for one part of the article. Nothing was charged; start it again later.`,
@@ -180,13 +197,33 @@ async function writePart(
     await persist(() => storePart(db, jobId, part, written));
   } catch (error) {
     if (!(error instanceof ProviderError)) throw error;
-    if (error.kind === 'retryable' || error.kind === 'misconfigured') throw error;
-    const isUnusable = error.kind === 'unusable' || error.kind === 'refused';
-    if (isUnusable && (await persist(() => withoutIt(work)))) return;
+    const { kind } = error;
+    if (kind === 'retryable' || kind === 'misconfigured') throw error;
+    if (await persist(() => withoutIt(work, kind))) return;
     const failure = db.updateTable('generations').set({ failure: error.message }).where('job_id', '=', jobId);
     await persist(() => failure.execute());
-    throw new ProviderError(error.kind, 'No text could be used; the job says why.', { cause: error });
+    throw new ProviderError(kind, 'No text could be used; the job says why.', { cause: error });
   }
+}
+
+/**
+ * Writes the part of a kind, unless it is stored. The article does without one that fails (contract.md G74): only an engine
+ * that is busy or refuses this deployment is asked again by the next attempt.
+ */
+export async function writeOptionalPart(
+  dependencies: WritingDependencies,
+  task: WritingTask,
+  kind: 'edits' | 'lead',
+  write: Write,
+): Promise<void> {
+  const [planned] = ofKind(await readParts(dependencies.db, task.jobId), kind);
+  if (planned === undefined) throw new Error(`job ${task.jobId} has no part ${kind}`);
+  const { part } = planned;
+  await writePart(dependencies, { ...task, part }, write, async () => {
+    await leavePartOut(dependencies.db, task.jobId, part);
+    return true;
+  });
+  await showWritten(dependencies.db, task.jobId);
 }
 
 /** Why no text was usable, for the job's errorMessage; null when the job failed for another reason. */

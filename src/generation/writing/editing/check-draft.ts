@@ -10,8 +10,8 @@ import { findNearCopies, type NearCopy } from './near-copies.ts';
 export interface DraftPart {
   /** The id of a section; ` lead` and ` faq` for the others. */
   readonly id: string;
-  /** Words planned for it; null for one that was not planned. */
-  readonly planned: number | null;
+  /** Words planned for it. */
+  readonly planned: number;
   readonly blocks: readonly Block[];
 }
 
