@@ -5,8 +5,10 @@ import { enterStep, type GenerationStep } from '../src/generation/progress.ts';
 import { assembleGeneration, settleGeneration, settleOutline } from '../src/generation/settle.ts';
 import {
   failureOf,
+  makeFaq,
   makeOutline,
   makeSection,
+  makeTextPlan,
   planSections,
   validateGeneration,
   type WritingDependencies,
@@ -52,18 +54,29 @@ export function createGenerationActivities(dependencies: JobDependencies & Writi
     settleOutline: (jobId: JobId): Promise<boolean> =>
       ending(dependencies, jobId, () => settleOutline(db, jobId)),
 
-    /** Plans the sections, and the questions at the end; returns how many calls for text that takes. */
-    planSections: (jobId: JobId): Promise<{ sections: number }> =>
+    /** Plans the text from its outline. */
+    writePlan: (jobId: JobId): Promise<void> =>
+      callEngine(engine, jobId, async (signal) => {
+        await enter(db, jobId, 'write');
+        await makeTextPlan(dependencies, { jobId, signal, persist: whileAway });
+      }),
+
+    /** Plans the sections, and the questions at the end; returns how many sections there are, and whether questions. */
+    planSections: (jobId: JobId): Promise<{ sections: number; faq: boolean }> =>
       asFinalFailure(async () => {
         await enter(db, jobId, 'write');
-        return { sections: await planSections(db, jobId) };
+        return planSections(db, jobId);
       }),
 
     /** Writes one section, counted from 1. */
     writeSection: (jobId: JobId, section: number): Promise<void> =>
       callEngine(engine, jobId, (signal) =>
-        makeSection(dependencies, { jobId, part: section, signal, persist: whileAway }),
+        makeSection(dependencies, { jobId, section, signal, persist: whileAway }),
       ),
+
+    /** Writes the questions at the end. */
+    writeFaq: (jobId: JobId): Promise<void> =>
+      callEngine(engine, jobId, (signal) => makeFaq(dependencies, { jobId, signal, persist: whileAway })),
 
     /** Has an editor read the whole; the article does without edits that fail. */
     editArticle: (jobId: JobId): Promise<void> =>

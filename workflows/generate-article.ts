@@ -3,21 +3,25 @@ import type { GenerationActivities } from '../activities/generation.ts';
 import type { JobActivities } from '../activities/jobs.ts';
 import { PART_MS } from '../src/generation/call-limits.ts';
 import type { GenerationRunInput, GenerationRunResult } from '../src/temporal/shapes.ts';
-import { awaitTurn, onEngineCalls, onJobSteps, paidRun, withoutFailing } from './paid-run.ts';
+import { awaitTurn, onEngineCalls, onJobSteps, orWithout, paidRun } from './paid-run.ts';
 
 /** The steps that are empty without images. */
 const IMAGE_STEPS = ['image-prompts', 'images', 'media-processing'] as const;
 const GIVING_BACK = 'release the hold, the article is a draft again';
 
 /**
- * Writes an article from its topic, or from the approved outline: takes over the hold, makes the outline, writes
- * section by section, has it edited and led in, and settles. A run for the outline alone ends with it. Content never enters the history: outline
+ * Writes an article from its topic, or from the approved outline: takes over the hold, makes the outline, plans the text, writes
+ * section by section, has the whole edited and its lead written, and settles. A run for the outline alone ends with it. Content
+ * never enters the history: outline
  * and sections are rows, and only counts come back.
  */
 export async function generateArticle({ jobId }: GenerationRunInput): Promise<GenerationRunResult> {
   const steps = proxyActivities<GenerationActivities & JobActivities>(onJobSteps());
   const engine = proxyActivities<
-    Pick<GenerationActivities, 'planOutline' | 'writeSection' | 'editArticle' | 'writeLead'>
+    Pick<
+      GenerationActivities,
+      'planOutline' | 'writePlan' | 'writeSection' | 'writeFaq' | 'editArticle' | 'writeLead'
+    >
   >({
     ...onEngineCalls(),
     startToCloseTimeout: PART_MS,
@@ -25,19 +29,24 @@ export async function generateArticle({ jobId }: GenerationRunInput): Promise<Ge
   const summarised = (summary: string) => ({ summary });
 
   const write = async (): Promise<number> => {
-    const { sections } = await steps.planSections.executeWithOptions(summarised('plan the sections'), [
-      jobId,
-    ]);
+    await orWithout(() =>
+      engine.writePlan.executeWithOptions(summarised('plan what each section says'), [jobId]),
+    );
+    const { sections, faq } = await steps.planSections.executeWithOptions(
+      summarised('plan how long each section is'),
+      [jobId],
+    );
     for (let section = 1; section <= sections; section += 1) {
       await engine.writeSection.executeWithOptions(summarised(`write section ${section} of ${sections}`), [
         jobId,
         section,
       ]);
     }
-    await withoutFailing(() =>
+    if (faq) await engine.writeFaq.executeWithOptions(summarised('write the questions at the end'), [jobId]);
+    await orWithout(() =>
       engine.editArticle.executeWithOptions(summarised('an editor reads the whole'), [jobId]),
     );
-    await withoutFailing(() =>
+    await orWithout(() =>
       engine.writeLead.executeWithOptions(summarised('write the lead, name the article'), [jobId]),
     );
     await steps.assembleArticle.executeWithOptions(summarised('put the sections together'), [jobId]);

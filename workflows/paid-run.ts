@@ -107,14 +107,13 @@ export async function awaitTurn(
   }
 }
 
-/** Takes a step that a run can do without: it goes on when the step fails, but not when the job has ended or is cancelled. */
-export async function withoutFailing(step: () => Promise<unknown>): Promise<void> {
+/** Does a step that a run can do without: its failure is passed over, unless the run is cancelled or its job has ended. */
+export async function orWithout(step: () => Promise<void>): Promise<void> {
   try {
     await step();
   } catch (error) {
-    // A lost worker turns a cancellation into a heartbeat timeout, so check the scope, not the error.
-    const isCancelled = isCancellation(error) || CancellationScope.current().consideredCancelled;
-    if (isCancelled || failureType(error) === 'JobEnded') throw error;
+    const isOver = isCancellation(error) || CancellationScope.current().consideredCancelled;
+    if (isOver || !(error instanceof ActivityFailure) || failureType(error) === 'JobEnded') throw error;
   }
 }
 

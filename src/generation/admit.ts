@@ -20,6 +20,7 @@ import type { Outline } from './outline.ts';
 import { OUTLINE_PART } from './parts.ts';
 import { type GenerationFeatures, type PricedRun, priceOf } from './price.ts';
 import type { GenerationEstimate, GenerationWarning } from './schemas.ts';
+import { withoutFaq } from './writing/faq-headings.ts';
 
 /** Context of verbs that start a generation. The deployment's features decide what the price includes. */
 export type GenerationContext = VerbContext & {
@@ -179,7 +180,11 @@ export async function admitGeneration(
           part: OUTLINE_PART,
           kind: 'outline',
           words: 0,
-          content: JSON.stringify(outline),
+          content: JSON.stringify({
+            ...outline,
+            // The questions at the end take their place.
+            sections: config.faq ? withoutFaq(outline.sections) : outline.sections,
+          }),
         })
         .execute();
     },

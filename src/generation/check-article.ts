@@ -1,19 +1,20 @@
 import type { Block } from '../document/format/schema.ts';
 import { leadOf } from './lead.ts';
 import { lengthsOf, textParts } from './text-parts.ts';
-import type { Work } from './write.ts';
+import { required, type Work } from './write.ts';
 import { checkDraft, type DraftChecks, type DraftPart } from './writing/editing/check-draft.ts';
 import { draftSources } from './writing/editing/sources.ts';
 import { blockId } from './writing/markdown/blocks.ts';
 import { LEAD_ID } from './writing/write-lead.ts';
 
 /** Checks a finished article as it is put together (contract.md G72). */
-export function checkArticle({ brief, outline, parts }: Work): DraftChecks | null {
-  if (outline === null) return null;
-  const { lead } = leadOf(parts);
+export function checkArticle(work: Work): DraftChecks {
+  const written = { ...work, outline: required(work.outline) };
+  const { brief, outline, plan } = written;
+  const { lead } = leadOf(work.parts);
   const first: DraftPart[] =
-    lead === null ? [] : [{ id: LEAD_ID, planned: lengthsOf(brief.config).lead, blocks: lead.blocks }];
-  const others = textParts(brief.config, outline, parts).map(({ id, heading, planned, text }): DraftPart => {
+    lead === null ? [] : [{ id: LEAD_ID, planned: lengthsOf(brief.config, plan).lead, blocks: lead.blocks }];
+  const others = textParts(written).map(({ id, heading, planned, text }): DraftPart => {
     const above: Block = { id: blockId(id, 0), type: 'heading', level: 2, text: heading };
     return { id, planned, blocks: [above, ...text.blocks] };
   });

@@ -1,10 +1,10 @@
 /** The editor's pass: the whole article read once, and changed where that is worth it (contract.md G71 to G75). */
 import { deliveredWords } from './delivered.ts';
+import { writeOptionalPart } from './optional-part.ts';
 import { fewestWords } from './price.ts';
 import { bodyRoom } from './target-lengths.ts';
-import { headingWords, lengthsOf, type TextPart, textParts } from './text-parts.ts';
-import { EDITS_WORDS, type WritingDependencies, type WritingTask, writeOptionalPart } from './write.ts';
-import type { WritingBrief } from './writing/brief.ts';
+import { headingWords, lengthsOf, type TextPart, textParts, type WrittenWork } from './text-parts.ts';
+import { EDITS_WORDS, required, type WritingDependencies, type WritingTask } from './write.ts';
 import { applyEdits, type WordBounds } from './writing/editing/apply-edits.ts';
 import { requestEdits } from './writing/editing/request-edits.ts';
 
@@ -24,16 +24,16 @@ export interface StoredEdits {
 /** Has an editor read the whole, unless that was done. The article does without a pass that fails. */
 export async function editArticle(dependencies: WritingDependencies, task: WritingTask): Promise<void> {
   await writeOptionalPart(dependencies, task, 'edits', async (writer, work, answered) => {
-    const { brief, outline } = work;
-    if (outline === null) throw new Error(`job ${task.jobId} has no outline`);
-    const texts = textParts(brief.config, outline, work.parts);
+    const written = { ...work, outline: required(work.outline) };
+    const texts = textParts(written);
     const draft = texts.map(({ text, ...part }) => ({ ...part, blocks: text.blocks }));
-    const request = { brief, outline, parts: draft, answered, signal: task.signal };
+    const { brief, outline, plan } = written;
+    const request = { brief, outline, plan, parts: draft, answered, signal: task.signal };
     const { edits, unusable, unread } = await requestEdits(writer, request);
     const edited = applyEdits(
       draft.map(({ blocks }) => blocks),
       edits,
-      boundsOf(brief, texts),
+      boundsOf(written, texts),
     );
     const revised = texts.flatMap(({ part, text }, index): [number, object][] => {
       const blocks = edited.parts[index] ?? text.blocks;
@@ -53,11 +53,11 @@ export async function editArticle(dependencies: WritingDependencies, task: Writi
 }
 
 /** Edits neither make an article too short to be sold, nor longer than it may be. */
-function boundsOf({ config }: WritingBrief, texts: readonly TextPart[]): WordBounds {
+function boundsOf({ brief, plan }: WrittenWork, texts: readonly TextPart[]): WordBounds {
   const headings = headingWords(texts);
   const words = deliveredWords(texts.flatMap(({ text }) => text.blocks));
   return {
-    least: Math.min(words, fewestWords(config) - headings),
-    most: bodyRoom(lengthsOf(config)) - headings,
+    least: Math.min(words, fewestWords(brief.config) - headings),
+    most: bodyRoom(lengthsOf(brief.config, plan)) - headings,
   };
 }

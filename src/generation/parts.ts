@@ -5,8 +5,9 @@ import type { PartKind } from './part-kinds.ts';
 import type { WrittenPart } from './writing/brief.ts';
 import type { Mended } from './writing/markdown/mendings.ts';
 
-/** The outline's number; those of the others follow in the order in which they are made. */
+/** The numbers of the first parts; those of the others follow in the order in which they are made. */
 export const OUTLINE_PART = 0;
+export const PLAN_PART = 1;
 
 /** A part to be written. */
 export interface PlannedPart {
@@ -33,7 +34,7 @@ export interface Part extends PlannedPart {
 }
 
 /** A section or the questions as they stand in the article. */
-export const textOf = ({ content, revised }: Pick<Part, 'content' | 'revised'>): WrittenPart =>
+export const finalText = ({ content, revised }: Pick<Part, 'content' | 'revised'>): WrittenPart =>
   (revised ?? content) as WrittenPart;
 
 /** A job's parts in order; `content` is null until a part is written. */

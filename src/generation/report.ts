@@ -36,6 +36,15 @@ export const generationReportSchema = z
       approved: z.boolean().describe('True when the run started from an approved outline'),
       repairs,
     }),
+    plan: z
+      .object({
+        used: z
+          .boolean()
+          .describe('False when the sections went by the outline, since no plan could be used'),
+        repairs,
+      })
+      .nullable()
+      .describe('How the text was planned; null until then, and once RETENTION_DAYS are over'),
     sections: z
       .array(
         z.object({
@@ -96,6 +105,7 @@ export const generationReportExample: GenerationReport = {
   credits: { estimated: 2, reserved: 2, consumed: 1 },
   words: 590,
   outline: { approved: true, repairs: [] },
+  plan: { used: true, repairs: [] },
   sections: [
     {
       kind: 'section',
@@ -159,6 +169,7 @@ export async function readGenerationReport(
     .select(['kind', 'asked', 'words', 'repairs', 'mended', 'left_out'])
     .select([
       sql<boolean>`content IS NOT NULL`.as('written'),
+      sql<string | null>`CASE WHEN kind = 'plan' THEN jsonb_typeof(content -> 'plan') END`.as('plan'),
       // Headings come from the outline: sections are too large to read for this.
       sql<Partial<Outline> | null>`CASE WHEN kind = 'outline' AND ${job.status} = 'COMPLETED' THEN content END`.as(
         'outline',
@@ -169,6 +180,7 @@ export async function readGenerationReport(
     .execute();
   const calls = await readCalls(db, job.id);
   const [outline] = ofKind(parts, 'outline');
+  const [plan] = ofKind(parts, 'plan');
   const sections = parts.flatMap(({ kind, ...part }) =>
     kind === 'section' || kind === 'faq' ? [{ kind, ...part }] : [],
   );
@@ -186,6 +198,7 @@ export async function readGenerationReport(
       approved: outline?.written === true && !outline.asked,
       repairs: outline?.repairs ?? [],
     },
+    plan: plan?.plan == null ? null : { used: plan.plan === 'object', repairs: plan.repairs },
     sections: sections.map(({ kind, written, words, repairs, mended, left_out: leftOut }, index) => ({
       kind,
       heading: outline?.outline?.sections?.[index]?.heading ?? null,

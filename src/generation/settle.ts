@@ -20,7 +20,7 @@ import type { GenerationConfig } from './config.ts';
 import { deliveredWords } from './delivered.ts';
 import { leadOf } from './lead.ts';
 import type { Outline } from './outline.ts';
-import { ofKind, readParts, textOf } from './parts.ts';
+import { finalText, ofKind, readParts } from './parts.ts';
 import { chargeOf, type GenerationPrice, isTooShort } from './price.ts';
 import { enterStep } from './progress.ts';
 import { countOutline, takeOutOutlines } from './unpaid-outlines.ts';
@@ -61,8 +61,8 @@ async function readResult(db: Database, jobId: JobId) {
       row.config as GenerationConfig,
     ),
     outline: outline?.content as Outline,
-    sections: ofKind(parts, 'section').map(textOf),
-    faq: faq === undefined ? null : textOf(faq),
+    sections: ofKind(parts, 'section').map(finalText),
+    faq: faq === undefined ? null : finalText(faq),
     ...leadOf(parts),
   };
 }

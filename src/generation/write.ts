@@ -9,11 +9,13 @@ import type { GenerationConfig } from './config.ts';
 import { countCalls } from './count-calls.ts';
 import { leaveOut, sectionsLeftOut } from './left-out.ts';
 import { countOutlineWords, type Outline } from './outline.ts';
+import type { PartKind } from './part-kinds.ts';
 import {
-  leavePartOut,
   type NewContent,
   OUTLINE_PART,
   ofKind,
+  type Part,
+  PLAN_PART,
   type PlannedPart,
   planParts,
   readParts,
@@ -24,15 +26,19 @@ import { showWritten } from './progress.ts';
 import { partLengths } from './target-lengths.ts';
 import { lengthsOf } from './text-parts.ts';
 import type { LinkableArticle, WritingBrief, WrittenPart } from './writing/brief.ts';
+import { makePlan } from './writing/make-plan.ts';
+import type { StoredPlan } from './writing/plan.ts';
 import { planOutline } from './writing/plan-outline.ts';
 import { writeFaq } from './writing/write-faq.ts';
 import { writeSection } from './writing/write-section.ts';
 import type { ArticleWriter, ArticleWriters } from './writing/writer.ts';
 
-/** Words that an outline counts as unpaid work at least. */
+/** Words that an outline counts as unpaid work at least, a plan, and the editor's pass. */
 const OUTLINE_WORDS = 300;
-/** Words that the editor's pass counts as. */
+const PLAN_WORDS = 300;
 export const EDITS_WORDS = 300;
+/** Keywords of an article that its writer is told. */
+const MAX_OWN_KEYWORDS = 25;
 /** Articles that a text may link to: the latest published ones. */
 const MAX_LINKABLE = 50;
 
@@ -55,27 +61,38 @@ export type Work = Awaited<ReturnType<typeof readWork>>;
 
 /** The inputs of a job, as frozen when it was admitted and validated. */
 export async function readWork(db: Database, jobId: JobId) {
-  const { config, voice, template, linkable, requested_at } = await db
+  const { config, voice, template, linkable, own_title, own_keywords, requested_at } = await db
     .selectFrom('generations')
     .innerJoin('jobs', 'jobs.id', 'generations.job_id')
-    .select(['config', 'voice', 'template', 'linkable', 'jobs.created_at as requested_at'])
+    .select(['config', 'voice', 'template', 'linkable', 'own_title', 'own_keywords'])
+    .select('jobs.created_at as requested_at')
     .where('job_id', '=', jobId)
     .executeTakeFirstOrThrow();
   if (config === null) throw new Error(`job ${jobId} has no settings`);
   const date = requested_at.toISOString().slice(0, 'yyyy-mm-dd'.length);
-  const brief: WritingBrief = { config: config as GenerationConfig, date, voice, template };
+  const brief: WritingBrief = {
+    config: config as GenerationConfig,
+    title: own_title,
+    keywords: own_keywords ?? [],
+    date,
+    voice,
+    template,
+  };
   const parts = await readParts(db, jobId);
   const [outline] = ofKind(parts, 'outline');
+  const [plan] = ofKind(parts, 'plan');
   return {
     linkable: linkable ?? [],
     brief,
     outline: (outline?.content ?? null) as Outline | null,
+    plan: (plan?.content as StoredPlan | null | undefined)?.plan ?? null,
     parts,
   };
 }
 
 /**
- * Freezes the job's brand voice, template, linkable articles and the writer's name.
+ * Freezes the job's brand voice, template, linkable articles, the writer's name, and the title and keywords that a person
+ * gave the article (contract.md G67).
  * @returns `outlined`: the run starts from an approved outline; `outlineOnly`: it ends after the outline; `research`: it
  *   researches first, since its price includes that
  */
@@ -86,7 +103,9 @@ export async function validateGeneration(
   const { config, price, purpose, ...job } = await db
     .selectFrom('generations')
     .innerJoin('jobs', 'jobs.id', 'generations.job_id')
+    .innerJoin('articles', 'articles.id', 'jobs.article_id')
     .select(['jobs.workspace_id', 'jobs.project_id', 'jobs.article_id', 'jobs.purpose', 'config', 'price'])
+    .select(['title', 'made_title', 'target_keywords', 'secondary_keywords'])
     .where('job_id', '=', jobId)
     .executeTakeFirstOrThrow();
   const { brandVoiceId, contentTemplateId, writingQuality, language } = config as GenerationConfig;
@@ -96,7 +115,14 @@ export async function validateGeneration(
   const linkable = JSON.stringify(await findLinkable(db, { ...job, language }));
   await db
     .updateTable('generations')
-    .set({ voice, template, linkable, writer: writers[writingQuality].name })
+    .set({
+      voice,
+      template,
+      linkable,
+      own_title: job.title === job.made_title ? null : job.title,
+      own_keywords: [...job.target_keywords, ...job.secondary_keywords].slice(0, MAX_OWN_KEYWORDS),
+      writer: writers[writingQuality].name,
+    })
     .where('job_id', '=', jobId)
     .execute();
   await planParts(db, jobId, [{ part: OUTLINE_PART, kind: 'outline', words: OUTLINE_WORDS }]);
@@ -107,18 +133,43 @@ export async function validateGeneration(
 
 /** Writes the outline, unless it is stored. */
 export const makeOutline = (dependencies: WritingDependencies, task: WritingTask): Promise<void> =>
-  writePart(dependencies, { ...task, part: OUTLINE_PART }, async (writer, { brief }, answered) => {
-    const content = await planOutline(writer, { brief, answered, signal: task.signal });
-    return { content, words: Math.max(OUTLINE_WORDS, countOutlineWords(content)) };
+  writePart(dependencies, task, {
+    find: firstOf('outline'),
+    write: async (writer, { brief }, answered) => {
+      const content = await planOutline(writer, { brief, answered, signal: task.signal });
+      return { content, words: Math.max(OUTLINE_WORDS, countOutlineWords(content)) };
+    },
   });
 
-/** Adds a planned row for each section, for the FAQ, the editor's pass and the lead. @returns number of sections, with the FAQ */
-export async function planSections(db: Database, jobId: JobId): Promise<number> {
-  const { brief, outline } = await readWork(db, jobId);
-  if (outline === null) throw new Error(`job ${jobId} has no outline`);
-  const lengths = lengthsOf(brief.config);
-  const texts = partLengths(lengths, outline).map((words, index) => ({
-    kind: index < outline.sections.length ? ('section' as const) : ('faq' as const),
+/** Plans the text, unless that is done. Without a usable plan the sections go by the outline (contract.md G66). */
+export async function makeTextPlan(dependencies: WritingDependencies, task: WritingTask): Promise<void> {
+  const { db } = dependencies;
+  const { jobId, signal } = task;
+  const store = (plan: StoredPlan) => ({ content: plan, words: PLAN_WORDS });
+  await task.persist(() => planParts(db, jobId, [{ part: PLAN_PART, kind: 'plan', words: PLAN_WORDS }]));
+  await writePart(dependencies, task, {
+    find: firstOf('plan'),
+    write: async (writer, { brief, outline }, answered) => {
+      const plan = await makePlan(writer, { brief, outline: required(outline), answered, signal });
+      return store({ plan });
+    },
+    withoutIt: async () => {
+      await storePart(db, jobId, PLAN_PART, store({ plan: null }));
+      return true;
+    },
+  });
+}
+
+/**
+ * Adds a planned row for each section, for the FAQ, the editor's pass and the lead.
+ * @returns the number of sections, and whether there is a FAQ
+ */
+export async function planSections(db: Database, jobId: JobId): Promise<{ sections: number; faq: boolean }> {
+  const { brief, outline, plan } = await readWork(db, jobId);
+  const { sections } = required(outline);
+  const lengths = lengthsOf(brief.config, plan);
+  const texts = partLengths(lengths, required(outline)).map((words, index) => ({
+    kind: index < sections.length ? ('section' as const) : ('faq' as const),
     words,
   }));
   const planned = [
@@ -129,101 +180,112 @@ export async function planSections(db: Database, jobId: JobId): Promise<number> 
   await planParts(
     db,
     jobId,
-    planned.map((part, index): PlannedPart => ({ ...part, part: OUTLINE_PART + 1 + index })),
+    planned.map((part, index): PlannedPart => ({ ...part, part: PLAN_PART + 1 + index })),
   );
-  return texts.length;
+  return { sections: sections.length, faq: brief.config.faq };
 }
 
 /**
- * Writes a section or the FAQ, unless it is stored. Earlier parts must be written. A section that no call made usable is left
+ * Writes a section, counted from 1, unless it is stored. Those before it must be written. One that no call made usable is left
  * out where the article can do without it.
  */
 export async function makeSection(
   dependencies: WritingDependencies,
-  task: WritingTask & { readonly part: number },
+  task: WritingTask & { readonly section: number },
 ): Promise<void> {
-  const { jobId, part, signal } = task;
-  const withoutIt: WithoutIt = async ({ brief, outline, parts }, kind) => {
-    if (kind !== 'unusable' && kind !== 'refused') return false;
-    const sections = ofKind(parts, 'section');
-    const index = sections.findIndex((section) => section.part === part);
-    if (outline === null || index < 0) return false;
-    const numbers = sections.slice(index, index + sectionsLeftOut(outline, index)).map((own) => own.part);
-    return leaveOut(dependencies.db, jobId, numbers, brief.config);
-  };
-  const write: Write = async (writer, work, answered) => {
-    const { brief, outline } = work;
-    if (outline === null) throw new Error(`job ${jobId} has no outline`);
-    const sections = ofKind(work.parts, 'section');
-    const index = sections.findIndex((section) => section.part === part);
-    const before = index < 0 ? sections : sections.slice(0, index);
-    const finished = before.map(({ content }) => content as WrittenPart);
-    const request = { brief, outline, lead: lengthsOf(brief.config).lead, finished, answered, signal };
-    const written =
-      index < 0
-        ? await writeFaq(writer, request)
-        : await writeSection(writer, { ...request, index, articles: work.linkable });
-    return { content: written, words: written.words, mended: written.mended };
-  };
-  await writePart(dependencies, task, write, withoutIt);
+  const index = task.section - 1;
+  const { jobId } = task;
+  await writePart(dependencies, task, {
+    find: (parts) => ofKind(parts, 'section')[index],
+    write: async (writer, work, answered) => {
+      const finished = writtenSections(work).slice(0, index);
+      const request = { ...basisOf(work), finished, answered, signal: task.signal };
+      return contentOf(await writeSection(writer, { ...request, index, articles: work.linkable }));
+    },
+    withoutIt: async ({ brief, outline, parts }, _, kind) => {
+      if (kind !== 'unusable' && kind !== 'refused') return false;
+      const own = ofKind(parts, 'section').slice(index, index + sectionsLeftOut(required(outline), index));
+      const numbers = own.map(({ part }) => part);
+      return leaveOut(dependencies.db, jobId, numbers, brief.config);
+    },
+  });
   await showWritten(dependencies.db, jobId);
 }
 
-export type Write = (writer: ArticleWriter, work: Work, answered: number) => Promise<NewContent>;
+/** Writes the FAQ, unless it is stored. The sections must be written. */
+export async function makeFaq(dependencies: WritingDependencies, task: WritingTask): Promise<void> {
+  await writePart(dependencies, task, {
+    find: firstOf('faq'),
+    write: async (writer, work, answered) => {
+      const request = { ...basisOf(work), finished: writtenSections(work), answered, signal: task.signal };
+      return contentOf(await writeFaq(writer, request));
+    },
+  });
+  await showWritten(dependencies.db, task.jobId);
+}
 
-/** Stores that the article does without a part that failed so; false where it can't. */
-export type WithoutIt = (work: Work, kind: ProviderErrorKind) => Promise<boolean>;
+export const firstOf =
+  (kind: PartKind) =>
+  (parts: readonly Part[]): Part | undefined =>
+    ofKind(parts, kind)[0];
+
+const writtenSections = ({ parts }: Work): WrittenPart[] =>
+  ofKind(parts, 'section').map(({ content }) => content as WrittenPart);
+
+const contentOf = (written: WrittenPart): NewContent => ({
+  content: written,
+  words: written.words,
+  mended: written.mended,
+});
+
+const basisOf = ({ brief, outline, plan }: Work) => ({
+  ...{ brief, outline: required(outline), plan },
+  lead: lengthsOf(brief.config, plan).lead,
+});
+
+export function required(outline: Outline | null): Outline {
+  if (outline === null) throw new Error('a job without an outline');
+  return outline;
+}
+
+/** How a part is written. */
+export interface PartWork {
+  readonly find: (parts: readonly Part[]) => Part | undefined;
+  readonly write: (writer: ArticleWriter, work: Work, answered: number) => Promise<NewContent>;
+  /** Stores that the article does without a part that failed so; false where it can't, and without it: the job fails. */
+  readonly withoutIt?: (work: Work, part: number, kind: ProviderErrorKind) => Promise<boolean>;
+}
 
 /** Writes a part, unless it is stored. */
 export async function writePart(
   { db, writers, onCall }: WritingDependencies,
-  { jobId, part, persist }: WritingTask & { readonly part: number },
-  write: Write,
-  withoutIt: WithoutIt = async () => false,
+  { jobId, persist }: WritingTask,
+  { find, write, withoutIt = async () => false }: PartWork,
 ): Promise<void> {
   const work = await readWork(db, jobId);
-  const planned = work.parts.find((each) => each.part === part);
-  if (planned?.content != null) return;
-  if (planned !== undefined && planned.unanswered >= MAX_UNANSWERED) {
-    if (await persist(() => withoutIt(work, 'unavailable'))) return;
-    throw new ProviderError(
-      'unavailable',
-      `The language model gave no whole response to ${MAX_UNANSWERED} calls for one part of the article. Nothing was charged; start it again later.`,
-    );
-  }
+  const planned = find(work.parts);
+  if (planned === undefined) throw new Error(`job ${jobId} has no such part`);
+  if (planned.content !== null) return;
+  const { part, calls, unanswered } = planned;
   const writer = countCalls(writers[work.brief.config.writingQuality], { db, jobId, part, persist, onCall });
   try {
-    const written = await write(writer, work, planned?.calls ?? 0);
+    if (unanswered >= MAX_UNANSWERED) {
+      throw new ProviderError(
+        'unavailable',
+        `The language model gave no whole response to ${MAX_UNANSWERED} calls for one part of the article. Nothing was charged; start it again later.`,
+      );
+    }
+    const written = await write(writer, work, calls);
     await persist(() => storePart(db, jobId, part, written));
   } catch (error) {
     if (!(error instanceof ProviderError)) throw error;
     const { kind } = error;
     if (kind === 'retryable' || kind === 'misconfigured') throw error;
-    if (await persist(() => withoutIt(work, kind))) return;
+    if (await persist(() => withoutIt(work, part, kind))) return;
     const failure = db.updateTable('generations').set({ failure: error.message }).where('job_id', '=', jobId);
     await persist(() => failure.execute());
     throw new ProviderError(kind, 'No text could be used; the job says why.', { cause: error });
   }
-}
-
-/**
- * Writes the part of a kind, unless it is stored. The article does without one that fails (contract.md G74): only an engine
- * that is busy or refuses this deployment is asked again by the next attempt.
- */
-export async function writeOptionalPart(
-  dependencies: WritingDependencies,
-  task: WritingTask,
-  kind: 'edits' | 'lead',
-  write: Write,
-): Promise<void> {
-  const [planned] = ofKind(await readParts(dependencies.db, task.jobId), kind);
-  if (planned === undefined) throw new Error(`job ${task.jobId} has no part ${kind}`);
-  const { part } = planned;
-  await writePart(dependencies, { ...task, part }, write, async () => {
-    await leavePartOut(dependencies.db, task.jobId, part);
-    return true;
-  });
-  await showWritten(dependencies.db, task.jobId);
 }
 
 /** Why no text was usable, for the job's errorMessage; null when the job failed for another reason. */

@@ -163,7 +163,8 @@ it('a worker that is told to stop lets a part of an article end, and a translati
     .selectFrom('generation_parts')
     .select(['calls', 'content'])
     .where('job_id', '=', job.id as JobId)
-    .where('part', '=', 1)
+    .where('kind', '=', 'section')
+    .orderBy('part')
     .executeTakeFirstOrThrow();
   expect(written).toMatchObject({
     calls: 1,

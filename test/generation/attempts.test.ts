@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from 'kysely';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { beginCall, endCall } from '../../src/generation/calls.ts';
-import { OUTLINE_PART } from '../../src/generation/parts.ts';
+import { OUTLINE_PART, PLAN_PART } from '../../src/generation/parts.ts';
 import type { ArticleId, JobId } from '../../src/ids.ts';
 import type { ChatResponse } from '../../src/providers/chat-model.ts';
 import { ProviderError } from '../../src/providers/types.ts';
@@ -19,6 +19,7 @@ beforeAll(async () => {
   steps = await controlSteps(service.db);
 });
 
+const FIRST_SECTION = PLAN_PART + 1;
 const NO_TEXT = 'The response has no text of the article.';
 const WITHOUT_TEXT: ChatResponse = { object: null, text: '', truncated: false };
 
@@ -44,7 +45,9 @@ async function awayFor(row: string): Promise<{ until: (times: number) => Promise
     service.db,
   );
   await sql`CREATE TRIGGER refuse_part BEFORE UPDATE ON generation_parts
-    FOR EACH ROW WHEN (NEW.part = 1 AND ${sql.raw(row)}) EXECUTE FUNCTION refuse_part()`.execute(service.db);
+    FOR EACH ROW WHEN (NEW.part = ${sql.lit(FIRST_SECTION)} AND ${sql.raw(row)}) EXECUTE FUNCTION refuse_part()`.execute(
+    service.db,
+  );
   const refusals = async () =>
     (await sql<{ times: number }>`SELECT last_value::integer AS times FROM refused`.execute(service.db))
       .rows[0]?.times ?? 0;
@@ -79,7 +82,7 @@ describe('the calls for a part', () => {
     expect(asked()).toBe(7);
     const { sections } = await report(job.id);
     expect(sections[0].repairs).toEqual([NO_TEXT, NO_TEXT]);
-    expect((await partsOf(job.id)).map((part) => part.calls).slice(0, 2)).toEqual([1, 3]);
+    expect((await partsOf(job.id)).map((part) => part.calls).slice(0, 3)).toEqual([1, 1, 3]);
   });
 
   // contract.md G20
@@ -88,7 +91,7 @@ describe('the calls for a part', () => {
     const { job } = await calls.generate(workspace);
     await eventually(
       () => partsOf(job.id),
-      ([, first]) => first?.calls === 2 && asked() === 3,
+      ([, , first]) => first?.calls === 2 && asked() === 3,
     );
     await eventually(
       () =>
@@ -96,18 +99,18 @@ describe('the calls for a part', () => {
           .selectFrom('generation_parts')
           .select('asked')
           .where('job_id', '=', job.id as JobId)
-          .where('part', '=', 1)
+          .where('part', '=', FIRST_SECTION)
           .executeTakeFirstOrThrow(),
       (part) => !part.asked,
     );
     await calls.cancel(workspace, job.id);
-    const [outline, first] = await partsOf(job.id);
+    const [outline, plan, first] = await partsOf(job.id);
     const { words } = await service.db
       .selectFrom('unpaid_work')
       .select('words')
       .where('workspace_id', '=', workspace.id)
       .executeTakeFirstOrThrow();
-    expect(words).toBe((outline?.words ?? 0) + 2 * (first?.words ?? 0));
+    expect(words).toBe((outline?.words ?? 0) + (plan?.words ?? 0) + 2 * (first?.words ?? 0));
   });
 
   // contract.md G25

@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { MAX_UNANSWERED } from '../../src/generation/call-limits.ts';
 import { beginCall, endCall } from '../../src/generation/calls.ts';
+import { PLAN_PART } from '../../src/generation/parts.ts';
 import { pruneGenerations } from '../../src/generation/prune.ts';
 import type { GenerationReport } from '../../src/generation/report.ts';
 import type { JobId } from '../../src/ids.ts';
@@ -27,6 +28,7 @@ afterAll(() => service.stopWorkers());
 
 const silent = () => new ProviderError('retryable', 'It broke off.', { retryAfterMs: 1, unanswered: true });
 const busy = () => new ProviderError('retryable', 'It is busy.', { retryAfterMs: 1 });
+const FIRST_SECTION = PLAN_PART + 1;
 const WITHOUT_TEXT: ChatResponse = { object: null, text: '', truncated: false };
 const USED = { input: 700, cached: 500, output: 300, reasoning: 100 };
 
@@ -59,7 +61,7 @@ describe('the calls for a part', () => {
       errorMessage: expect.stringContaining('no whole response to 6 calls'),
     });
     expect(asked()).toBe(8);
-    expect(outcomes(await reportOf(job.id), 1)).toEqual([
+    expect(outcomes(await reportOf(job.id), FIRST_SECTION)).toEqual([
       'unanswered',
       'unanswered',
       'answered',
@@ -85,9 +87,12 @@ describe('the calls for a part', () => {
     };
     const { job } = await calls.generate(workspace);
     await asked.promise;
-    const next = { jobId: job.id as JobId, part: 1, model: 'stand-in', repairs: [] };
+    const next = { jobId: job.id as JobId, part: FIRST_SECTION, model: 'stand-in', repairs: [] };
     const parts = () =>
-      service.db.updateTable('generation_parts').where('job_id', '=', next.jobId).where('part', '=', 1);
+      service.db
+        .updateTable('generation_parts')
+        .where('job_id', '=', next.jobId)
+        .where('part', '=', FIRST_SECTION);
     await parts()
       .set({ unanswered: MAX_UNANSWERED - 1 })
       .execute();
@@ -125,9 +130,10 @@ it('calls are in the report and the metrics, and in the usage of their workspace
   const report = await reportOf(job.id);
   const sections = report.sections.length;
   expect(outcomes(report, 0)).toEqual(['answered']);
-  expect(outcomes(report, 1)).toEqual(['answered', 'unanswered', 'answered']);
+  expect(outcomes(report, FIRST_SECTION)).toEqual(['answered', 'unanswered', 'answered']);
   expect(report.calls.at(-1)).toEqual({
-    part: sections,
+    part: PLAN_PART + sections,
+    kind: 'section',
     model: 'pseudo',
     outcome: 'answered',
     startedAt: expect.stringMatching(/Z$/),

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { afterEach, describe, expect, it } from 'vitest';
+import { withoutFaq } from '../../src/generation/writing/faq-headings.ts';
 import { planOutline } from '../../src/generation/writing/plan-outline.ts';
 import { jsonIn } from '../support/chat-completions.ts';
 import { briefOf, never, startScripted } from './support.ts';
@@ -52,7 +53,7 @@ describe('an outline', () => {
     const sections = Array.from({ length: 5 }, (_, index) => section(`Part ${index}`));
     model = await startScripted({ ...good, sections: sections.slice(1) }, { ...good, sections });
     expect((await plan({ wordCount: 10_000 })).sections).toHaveLength(5);
-    expect(model.requests()[0]?.messages[1]?.content).toContain('10000 words in 5 to 40 sections');
+    expect(model.requests()[0]?.messages[1]?.content).toContain('about 10000 words in 5 to 40 sections');
     expect(told()).toContain('There are 4 sections. There should be 5 to 40.');
   });
 
@@ -182,5 +183,27 @@ describe('an outline', () => {
     expect(model.requests()).toHaveLength(3);
     const page = readFileSync(new URL('../../docs/operating-generation.md', import.meta.url), 'utf8');
     expect(page).toContain('"No usable text was written for …"');
+  });
+});
+
+// contract.md G69
+describe('a section of questions in an outline', () => {
+  const at = (heading: string, level = 2) => ({ heading, level });
+
+  it.each([
+    'FAQ',
+    'FAQ: roses',
+    'Questions fréquentes',
+    'よくある質問',
+    'Frequently asked questions about roses',
+  ])('goes with its parts: %s', (heading) => {
+    const sections = [at('Soil'), at(heading), at('Why do they die?', 3), at('Light'), at('Shade', 3)];
+    expect(withoutFaq(sections).map((section) => section.heading)).toEqual(['Soil', 'Light', 'Shade']);
+  });
+
+  it('is one only when its heading says so, and never the whole outline', () => {
+    const sections = [at('FAQ pages that help'), at('Questions to ask a nursery'), at('Answers')];
+    expect(withoutFaq(sections)).toEqual(sections);
+    expect(withoutFaq([at('FAQ')])).toEqual([at('FAQ')]);
   });
 });

@@ -20,7 +20,14 @@ describe('the pseudo writer', () => {
   it('writes any settings in the planned length, the same each time, in valid documents that say what they are', async () => {
     await fc.assert(
       fc.asyncProperty(anyConfig, async (config) => {
-        const brief = { config, voice: 'Be brief.', template: null, date: '2026-03-02' };
+        const brief = {
+          config,
+          voice: 'Be brief.',
+          template: null,
+          title: null,
+          keywords: [],
+          date: '2026-03-02',
+        };
         const article = await writeArticle(writer, brief, articles);
         expect(await writeArticle(writer, brief, articles)).toEqual(article);
         const { outline, document, parts } = article;
@@ -45,7 +52,7 @@ describe('the pseudo writer', () => {
       fc.asyncProperty(given, async ([config, outline]) => {
         const { document, parts } = await writeArticle(
           writer,
-          { config, voice: null, template: null, date: '2026-03-02' },
+          { config, voice: null, template: null, title: null, keywords: [], date: '2026-03-02' },
           [],
           outline,
         );

@@ -72,3 +72,13 @@ it('thoughts that leave no room for a text stop the start', () => {
   expect(start('3999').AI_REASONING_TOKENS).toBe(3_999);
   expect(() => start('4000')).toThrow('AI_REASONING_TOKENS: expected fewer than AI_MAX_OUTPUT_TOKENS');
 });
+
+// contract.md G68
+it('a context too small for an article stops the start', () => {
+  const start = (tokens: string) => loadConfig({ AI_CONTEXT_TOKENS: tokens });
+  expect(loadConfig({}).AI_CONTEXT_TOKENS).toBe(32_000);
+  expect(start('8000').AI_CONTEXT_TOKENS).toBe(8_000);
+  expect(() => start('7999')).toThrow(
+    'AI_CONTEXT_TOKENS: expected a whole number in decimal digits, from 8000',
+  );
+});

@@ -22,7 +22,16 @@ const articles = [{ id: '7f9c24e8-3b12-4fef-91e0-5b3f6f2f3a11', title: 'All abou
 
 /** The second section, after `before`. */
 const write = (brief = briefOf()) =>
-  writeSection(model.writer, { brief, outline, index: 1, finished: [before], articles, signal: never });
+  writeSection(model.writer, {
+    brief,
+    outline,
+    plan: null,
+    lead: 0,
+    index: 1,
+    finished: [before],
+    articles,
+    signal: never,
+  });
 /** What the model was told last. */
 const told = (): string => model.requests().at(-1)?.messages.at(-1)?.content ?? '';
 
@@ -124,7 +133,7 @@ describe('a section', () => {
   it('that is too short is asked for again once, and the nearer of the two is taken', async () => {
     model = await startScripted(prose(300), prose(200));
     expect(await write()).toMatchObject({ words: 300 });
-    expect(told()).toMatch(/The text has 300 words\. It should have \d+\./);
+    expect(told()).toMatch(/The text has 300 words\. It should have \d+ words\./);
     expect(model.requests()).toHaveLength(2);
   });
 
@@ -160,7 +169,14 @@ describe('a section', () => {
 describe('the questions', () => {
   const half = { ...before, words: 474 };
   const faq = () =>
-    writeFaq(model.writer, { brief: briefOf({ faq: true }), outline, finished: [half, half], signal: never });
+    writeFaq(model.writer, {
+      brief: briefOf({ faq: true }),
+      outline,
+      plan: null,
+      lead: 0,
+      finished: [half, half],
+      signal: never,
+    });
   const questions = (count: number, words = 75) =>
     Array.from(
       { length: count },

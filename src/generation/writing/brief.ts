@@ -4,6 +4,7 @@ import type { Defect as AnyDefect } from '../../providers/ask.ts';
 import type { GenerationConfig } from '../config.ts';
 import type { Outline } from '../outline.ts';
 import type { Mended } from './markdown/mendings.ts';
+import type { Plan } from './plan.ts';
 
 /** An article that a text may link to: PUBLISHED, in the project. */
 export interface LinkableArticle {
@@ -14,6 +15,10 @@ export interface LinkableArticle {
 /** Inputs of a run. Customers wrote them, so a model gets them as data only. */
 export interface WritingBrief {
   readonly config: GenerationConfig;
+  /** The title that a person gave the article; null when it is still to be found. */
+  readonly title: string | null;
+  /** The keywords that a person gave the article, target keywords first. */
+  readonly keywords: readonly string[];
   /** The day on which the run was requested: `2026-03-02`. */
   readonly date: string;
   /** The instructions of the brand voice; null when there is none. */
@@ -52,6 +57,8 @@ export interface WrittenPart {
 /** The article as far as it is written. */
 export interface ArticleSoFar {
   readonly outline: Outline;
+  /** What its sections are written by; null when there is none. */
+  readonly plan: Plan | null;
   /** Its sections as written, in the order of the outline. */
   readonly finished: readonly WrittenPart[];
   /** The questions at the end; null until they are written. */

@@ -4,6 +4,7 @@ import { deliveredWords } from '../delivered.ts';
 import { isShort } from '../target-lengths.ts';
 import type { Defect } from './brief.ts';
 import { languageDefect } from './language.ts';
+import { describeLength } from './lengths.ts';
 import { MAX_CHARACTERS } from './markdown/bound.ts';
 import { type PartRules, type ReadPart, readPart } from './markdown/read.ts';
 import type { ArticleWriter } from './writer.ts';
@@ -42,6 +43,7 @@ export function checkText(
   const actual = deliveredWords(part.blocks);
   if (actual === 0) return { value: null, defects: [{ code: 'empty', problem: 'The text has no words.' }] };
   if (!isShort(actual, words)) return { value: part, defects: [] };
-  const problem = `The text has ${actual} words. It should have ${words}.`;
+  const has = describeLength(actual, language);
+  const problem = `The text has ${has}. It should have ${describeLength(words, language)}.`;
   return { value: part, defects: [{ code: 'length', problem, soft: true }], off: Math.abs(actual - words) };
 }

@@ -1,3 +1,6 @@
+/** Headings of questions and answers. */
+import { folded } from '../../document/text/characters.ts';
+
 /** Heading of the FAQ, by language. */
 const HEADINGS: Readonly<Record<string, string>> = {
   ar: 'الأسئلة الشائعة',
@@ -49,4 +52,48 @@ const ENGLISH = 'Frequently asked questions';
 export function faqHeading(language: string): string {
   const locale = new Intl.Locale(language).maximize();
   return HEADINGS[`${locale.language}-${locale.script}`] ?? HEADINGS[locale.language] ?? ENGLISH;
+}
+
+/** What outlines call such a section besides. */
+const OTHERS = [
+  'FAQ',
+  'FAQs',
+  'Q&A',
+  'Questions and answers',
+  'Fragen und Antworten',
+  'Preguntas y respuestas',
+  'Questions et réponses',
+  'Foire aux questions',
+  'Domande e risposte',
+  'Perguntas e respostas',
+  'Vragen en antwoorden',
+  'Frågor och svar',
+  'Pytania i odpowiedzi',
+];
+
+const bare = (text: string): string => (folded(text).match(/[\p{L}\p{N}]+/gu) ?? []).join(' ');
+
+const KNOWN = [ENGLISH, ...Object.values(HEADINGS), ...OTHERS].map(bare);
+
+/** True for the heading of a section of questions and answers, in any language, also `FAQ: roses`. */
+function isFaqHeading(heading: string): boolean {
+  const [before = ''] = heading.split(/[:–—]/);
+  const [own, whole] = [bare(before), bare(heading)];
+  return KNOWN.some((known) => own === known || (known.includes(' ') && whole.startsWith(`${known} `)));
+}
+
+/**
+ * The sections without those of questions and answers and their parts: such questions are added at the end. All of them
+ * when nothing else would be left.
+ */
+export function withoutFaq<Section extends { readonly heading: string; readonly level: number }>(
+  sections: readonly Section[],
+): readonly Section[] {
+  let below: number | null = null;
+  const kept = sections.filter(({ heading, level }) => {
+    if (below !== null && level > below) return false;
+    below = isFaqHeading(heading) ? level : null;
+    return below === null;
+  });
+  return kept.length === 0 ? sections : kept;
 }

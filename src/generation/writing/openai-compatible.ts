@@ -1,6 +1,6 @@
 import type { ModelAddress } from '../../providers/chat-model.ts';
 import { createStreamedModel, type StreamLimits } from '../../providers/streamed-model.ts';
-import { outputLimit, type TokenLimits } from './output-tokens.ts';
+import type { TokenLimits } from './output-tokens.ts';
 import { requestOf } from './prompts/index.ts';
 import type { ArticleWriter } from './writer.ts';
 
@@ -10,18 +10,17 @@ export interface WriterOptions extends ModelAddress {
 }
 
 /** A writer for models behind an OpenAI-compatible API; structured responses have strict JSON schemas. */
-export function createOpenAiCompatibleWriter({ tokens: bounds, ...options }: WriterOptions): ArticleWriter {
+export function createOpenAiCompatibleWriter({ tokens, ...options }: WriterOptions): ArticleWriter {
   const model = createStreamedModel(options);
   return {
     name: 'openai-compatible',
     model: options.model,
-    contextTokens: bounds.contextTokens,
+    contextTokens: tokens.contextTokens,
     async ask(question) {
-      const { tokens, schema, ...request } = requestOf(question);
+      const { schema, ...request } = requestOf(question, tokens);
       return model.complete({
         ...request,
         ...(schema === null ? {} : { schema }),
-        maxTokens: outputLimit(tokens, bounds),
         signal: question.signal,
       });
     },

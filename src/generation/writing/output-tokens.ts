@@ -1,4 +1,5 @@
 /** How many tokens a call may answer with (contract.md G76). */
+import { charactersOf } from './lengths.ts';
 
 /** Of a deployment. */
 export interface TokenLimits {
@@ -11,26 +12,26 @@ export interface TokenLimits {
 }
 
 /** Tokens of responses whose form and bounds are fixed. */
-export const STRUCTURED_TOKENS = { outline: 8_000, edits: 8_000, lead: 2_000 } as const;
+export const STRUCTURED_TOKENS = { outline: 8_000, plan: 8_000, edits: 8_000, lead: 2_000 } as const;
 
 /** What a text may exceed its length by, and room for its form. */
 const RATIO = 1.5;
 const FORM_TOKENS = 500;
 const TOKENS_PER_WORD = { Latn: 2, other: 4 } as const;
 const TOKENS_PER_CHARACTER = 2;
-/** Characters of a word, by `Intl.Segmenter`, in languages whose models count characters. */
-const CHARACTERS_PER_WORD: Readonly<Record<string, number>> = { ja: 2, ko: 4, th: 4, yue: 2, zh: 2 };
 
 /** Tokens for a text of so many words in this language. */
 export function textTokens(words: number, language: string): number {
-  const { language: base, script } = new Intl.Locale(language).maximize();
-  const characters = CHARACTERS_PER_WORD[base];
-  if (characters !== undefined) return written(words * characters * TOKENS_PER_CHARACTER);
+  const { script } = new Intl.Locale(language).maximize();
+  const characters = charactersOf(words, language);
+  if (characters !== null) return written(characters * TOKENS_PER_CHARACTER);
   return written(words * (script === 'Latn' ? TOKENS_PER_WORD.Latn : TOKENS_PER_WORD.other));
 }
 
 const written = (tokens: number): number => Math.ceil(RATIO * tokens) + FORM_TOKENS;
 
 /** The limit of a call whose response takes `tokens`. */
-export const outputLimit = (tokens: number, { reasoningTokens, maxOutputTokens }: TokenLimits): number =>
-  Math.min(tokens + reasoningTokens, maxOutputTokens);
+export const outputLimit = (
+  tokens: number,
+  { reasoningTokens, maxOutputTokens }: Omit<TokenLimits, 'contextTokens'>,
+): number => Math.min(tokens + reasoningTokens, maxOutputTokens);

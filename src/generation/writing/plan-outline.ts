@@ -17,7 +17,7 @@ import {
 import { scaleLengths } from '../target-lengths.ts';
 import type { Defect } from './brief.ts';
 import { excerpt } from './defects.ts';
-import { faqHeading } from './faq-headings.ts';
+import { withoutFaq } from './faq-headings.ts';
 import { textDefect } from './language.ts';
 import { bare } from './markdown/blocks.ts';
 import { isChatter, openingLength } from './markdown/chatter.ts';
@@ -96,9 +96,7 @@ class OutlineReader {
   }
 
   private sections(output: OutlineOutput, { words, bounds, faq }: Wanted): Outline['sections'] {
-    const questions = bare(faqHeading(this.language));
-    // The FAQ is added separately.
-    const wanted = output.sections.filter(({ heading }) => !faq || bare(heading) !== questions);
+    const wanted = faq ? withoutFaq(output.sections) : output.sections;
     if (wanted.length < bounds.least || wanted.length > bounds.most) {
       this.add({
         code: 'shape',

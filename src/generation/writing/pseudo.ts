@@ -3,6 +3,7 @@ import { languageName } from '../../language-names.ts';
 import type { ChatResponse } from '../../providers/chat-model.ts';
 import { tidy } from './markdown/bound.ts';
 import type { OutlineOutput } from './model-output.ts';
+import type { PlanOutput } from './plan.ts';
 import type { EditsOutput } from './prompts/edits.ts';
 import type { Question, QuestionOf } from './prompts/index.ts';
 import type { LeadOutput } from './prompts/lead.ts';
@@ -64,7 +65,7 @@ export const createPseudoWriter = (): ArticleWriter => ({
 /** Its responses by kind of part: an object, or the blocks of a text. */
 const RESPONSES: {
   readonly [Kind in Question['kind']]: (question: QuestionOf<Kind>) => object | readonly string[];
-} = { outline: outlineFor, section: sectionOf, faq: faqOf, edits: editsOf, lead: leadOf };
+} = { outline: outlineFor, plan: planFor, section: sectionOf, faq: faqOf, edits: editsOf, lead: leadOf };
 
 function respond(question: Question): ChatResponse {
   const write = RESPONSES[question.kind] as (question: Question) => object | readonly string[];
@@ -93,6 +94,29 @@ function outlineNames(topic: string): Omit<OutlineOutput, 'sections'> {
   const title = `Pseudo article about ${topic}`;
   const metaDescription = `A pseudo text about ${topic}, written without a model.`;
   return { title, slug: '', metaTitle: title, metaDescription };
+}
+
+/** A plan that leaves everything as the outline has it. */
+function planFor({ brief, article }: QuestionOf<'plan'>): PlanOutput {
+  const { config } = brief;
+  const topic = plainWords(config.topic, 'this topic');
+  return {
+    reader: plainWords(config.audience ?? '', 'Readers of pseudo text'),
+    question: `What is ${topic}?`,
+    thesis: `A pseudo plan about ${topic}, made without a model.`,
+    promise: brief.title ?? article?.outline.title ?? topic,
+    opening: false,
+    sections: (article?.outline.sections ?? []).map(({ purpose, keywords }, index) => ({
+      number: index + 1,
+      adds: purpose,
+      avoids: '',
+      keywords: [...keywords],
+      wishes: [],
+    })),
+    openingWishes: [],
+    endingWishes: [],
+    generalWishes: [],
+  };
 }
 
 /** The blocks of a section, as Markdown. */

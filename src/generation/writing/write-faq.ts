@@ -20,7 +20,7 @@ export const FAQ_ID = ' faq';
  * @throws {ProviderError} as `writeSection`
  */
 export async function writeFaq(writer: ArticleWriter, request: FaqRequest): Promise<WrittenPart> {
-  const { brief, outline, lead, finished, answered, signal } = request;
+  const { brief, outline, plan, lead, finished, answered, signal } = request;
   const heading = faqHeading(brief.config.language);
   const words = faqTarget(brief.config, countTextWords(heading));
   const rules = {
@@ -32,7 +32,14 @@ export async function writeFaq(writer: ArticleWriter, request: FaqRequest): Prom
   const { language } = brief.config;
   const { value } = await requestPart<ReadPart>({
     ask: (rejected) =>
-      writer.ask({ kind: 'faq', brief, article: { outline, finished, faq: null }, words, signal, rejected }),
+      writer.ask({
+        kind: 'faq',
+        brief,
+        article: { outline, plan, finished, faq: null },
+        words,
+        signal,
+        rejected,
+      }),
     check: (response) =>
       checkText(response, { rules, writer, language, words, shape: shapeQuestions, defect: questionsDefect }),
     answered,

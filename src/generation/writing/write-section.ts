@@ -20,7 +20,7 @@ const QUOTED_WORDS = 12;
  *   reason when aborted
  */
 export async function writeSection(writer: ArticleWriter, request: SectionRequest): Promise<WrittenPart> {
-  const { brief, outline, lead, index, finished, articles, answered, signal } = request;
+  const { brief, outline, plan, lead, index, finished, articles, answered, signal } = request;
   const section = outline.sections[index];
   if (section === undefined) throw new RangeError(`an outline without a section ${index}`);
   const words = sectionTarget({ ...brief.config, lead }, outline, finished);
@@ -35,7 +35,7 @@ export async function writeSection(writer: ArticleWriter, request: SectionReques
       writer.ask({
         kind: 'section',
         brief,
-        article: { outline, finished, faq: null },
+        article: { outline, plan, finished, faq: null },
         section,
         number: index + 1,
         words,

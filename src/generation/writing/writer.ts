@@ -3,6 +3,7 @@ import type { ChatResponse } from '../../providers/chat-model.ts';
 import type { GenerationConfig } from '../config.ts';
 import type { Outline } from '../outline.ts';
 import type { LinkableArticle, WritingBrief, WrittenPart } from './brief.ts';
+import type { Plan } from './plan.ts';
 import type { Question } from './prompts/index.ts';
 
 /** A model that writes articles. Its output is unchecked; `prompts/` has what it is asked for. */
@@ -33,6 +34,8 @@ export interface SectionRequest {
   readonly outline: Outline;
   /** Words of the lead that will stand before the sections. */
   readonly lead: number;
+  /** What the sections are written by; null when there is none. */
+  readonly plan: Plan | null;
   /** The section's position, from 0. */
   readonly index: number;
   /** Earlier sections as written, in order, without their headings. */

@@ -5,8 +5,8 @@ import { parseDocument } from '../../../src/document/format/parse.ts';
 import type { Block } from '../../../src/document/format/schema.ts';
 import { collectTexts } from '../../../src/document/format/walk.ts';
 import { parseInline } from '../../../src/document/inline/parse.ts';
-import { applyEdits, type Edit } from '../../../src/generation/writing/editing/apply-edits.ts';
 import { deliveredWords } from '../../../src/generation/delivered.ts';
+import { applyEdits, type Edit } from '../../../src/generation/writing/editing/apply-edits.ts';
 import { anyDocument, markdownText, plainText } from '../../document/arbitraries.ts';
 
 const prose = fc
@@ -192,6 +192,10 @@ describe('edits', () => {
   ])('with %s are refused alone', (_, block, why) => {
     const parts: Block[][] = [[{ id: 'a', type: 'paragraph', text: 'Old words' }]];
     const edit = { blockId: 'a', block, reason: 'Because.' };
-    expect(applyEdits(parts, [edit], { least: 0, most: 100 })).toEqual({ parts, applied: [], refused: [{ edit, why }] });
+    expect(applyEdits(parts, [edit], { least: 0, most: 100 })).toEqual({
+      parts,
+      applied: [],
+      refused: [{ edit, why }],
+    });
   });
 });

@@ -133,11 +133,11 @@ it('worker lost in mid-section', async () => {
   const model = await startWritingModel();
   const env = { ...service.env, ...model.env };
   const lost = await startProcess('worker.ts', env);
-  model.hangAfter(2);
+  model.hangAfter(3);
   const { job } = await calls.generate(workspace, { wordCount: 1_200 });
   await eventually(
     async () => model.asked.length,
-    (asked) => asked > 2,
+    (asked) => asked > 3,
   );
   lost.kill('SIGKILL');
   await lost.ended;

@@ -37,6 +37,8 @@ export function honestWriting(question: ChatRequest): unknown {
     maxSections: numberIn(json, 'maxSections') ?? 4,
   };
   const schema = question.response_format?.json_schema.schema as Schema | undefined;
+  if (schema?.properties?.lead !== undefined) return leadOf(json);
+  if (schema?.properties?.edits !== undefined) return editsOf(json);
   if (schema !== undefined) return answer(schema, '', wanted);
   const paragraphs = Math.max(1, Math.round(wanted.words / WORDS_OF_PARAGRAPH));
   const written = { ...wanted, words: wanted.words / paragraphs };
@@ -49,6 +51,26 @@ export function honestWriting(question: ChatRequest): unknown {
   ])
     .flat()
     .join('\n\n');
+}
+
+/** The first sentence of the text as its lead, and names without a figure that the text has not. */
+function leadOf(json: readonly unknown[]): unknown {
+  const written = json.flatMap((line) => (line as { written?: string } | null)?.written ?? []).join(' ');
+  const [first = 'The garden says so.'] = written.match(/[A-Z][^.#*[\]]*\./) ?? [];
+  const title = 'What the garden brings';
+  return { lead: first, title, slug: 'what-the-garden-brings', metaTitle: title, metaDescription: first };
+}
+
+/** Deletes the copies that it is told of. */
+function editsOf(json: readonly unknown[]): unknown {
+  const copies = json.flatMap(
+    (line) =>
+      (line as { task?: { found?: { nearCopies?: { block: number }[] } } } | null)?.task?.found?.nearCopies ??
+      [],
+  );
+  return {
+    edits: copies.map(({ block }) => ({ block, action: 'delete', text: '', reason: 'Says it again.' })),
+  };
 }
 
 /** Whether a writer is asked for a section, and not for questions. */
@@ -96,6 +118,7 @@ function answer(schema: Schema, path: string, wanted: Wanted): unknown {
       );
     case 'integer':
     case 'number':
+      if (name === 'number') return placeOf(path);
       return name === 'level' ? 2 : Math.ceil(wanted.words / lengthOf('sections', wanted));
     case 'boolean':
       return false;
@@ -103,6 +126,9 @@ function answer(schema: Schema, path: string, wanted: Wanted): unknown {
       return text(name, path, wanted);
   }
 }
+
+/** The place, counted from 1, of the item that a path leads into. */
+const placeOf = (path: string): number => 1 + Number(/\.(\d+)\.[^.]*$/.exec(path)?.[1] ?? 0);
 
 const lengthOf = (name: string, { words, minSections, maxSections }: Wanted): number =>
   ({

@@ -10,6 +10,7 @@ import { firstWords } from '../excerpt.ts';
 import { languageDefect } from '../language.ts';
 import { readLine } from '../markdown/line.ts';
 import { type PartRules, readPart } from '../markdown/read.ts';
+import type { Plan } from '../plan.ts';
 import { type EditsOutput, editsOutput, type FoundInDraft } from '../prompts/edits.ts';
 import { requestPart } from '../request-part.ts';
 import { customersWords } from '../said.ts';
@@ -36,6 +37,8 @@ export interface PartToEdit extends DraftPart {
 export interface EditsRequest {
   readonly brief: WritingBrief;
   readonly outline: Outline;
+  /** What the sections were written by; null when there is none. */
+  readonly plan: Plan | null;
   /** Sections and questions as written, without their headings. */
   readonly parts: readonly PartToEdit[];
   /** Calls with a response in earlier attempts; 0 by default. */
@@ -57,7 +60,7 @@ export interface RequestedEdits {
  * @throws {ProviderError} of the writer, or `unusable` when no response was usable; the signal's reason when aborted
  */
 export async function requestEdits(writer: ArticleWriter, request: EditsRequest): Promise<RequestedEdits> {
-  const { brief, outline, parts, signal } = request;
+  const { brief, outline, plan, parts, signal } = request;
   const draft = numberDraft(parts);
   const { readings, unread } = splitDraft(draft.parts, writer.contextTokens * BYTES_PER_TOKEN * DRAFT_SHARE);
   const found = findings(request, draft);
@@ -73,7 +76,7 @@ export async function requestEdits(writer: ArticleWriter, request: EditsRequest)
           writer.ask({
             kind: 'edits',
             brief,
-            article: { outline, finished: [], faq: null },
+            article: { outline, plan, finished: [], faq: null },
             draft: reading,
             reading: { number: index + 1, of: readings.length },
             found: within(found, numbers),

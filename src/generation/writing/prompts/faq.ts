@@ -1,3 +1,4 @@
+import { describeLength, lengthData } from '../lengths.ts';
 import { textTokens } from '../output-tokens.ts';
 import { type Asking, MARKDOWN_ALONE, type Prompt } from './shared.ts';
 
@@ -10,10 +11,14 @@ export const faqPrompt: Prompt<FaqQuestion> = {
   version: 2,
   schema: null,
   tokens: ({ words, brief }) => textTokens(words, brief.config.language),
-  data: ({ words }) => ({ words }),
-  task: ({ words }) => [
-    `Write 3 to 5 questions that readers of the article ask, with their answers, about ${words} words in all.`,
-    'Each question is a heading of level 3, its answer one paragraph below that ends with a whole sentence. Repeat no paragraph of the article.',
+  data: ({ words, brief, article }) => ({
+    ...lengthData(words, brief.config.language),
+    wishes: article?.plan?.generalWishes,
+  }),
+  task: ({ words, brief }) => [
+    'The article is written; its readers still have questions. Choose those that its text leaves open, in the words in which people ask them. None repeats a heading or what a section has explained.',
+    'Each question is a heading of level 3, its answer one paragraph below. The first sentence answers; the rest gives the reason or the condition. It ends with a whole sentence.',
+    `Write 3 to 5 such questions with their answers, about ${describeLength(words, brief.config.language)} in all.`,
     MARKDOWN_ALONE,
   ],
 };

@@ -1,4 +1,6 @@
+import { leadWords } from '../../config.ts';
 import type { OutlineSection } from '../../outline.ts';
+import { describeLength, lengthData } from '../lengths.ts';
 import { textTokens } from '../output-tokens.ts';
 import { type Asking, MARKDOWN_ALONE, type Prompt } from './shared.ts';
 
@@ -12,21 +14,103 @@ export interface SectionQuestion extends Asking<'section'> {
   readonly articles: readonly string[];
 }
 
+/** What the article's plan says of the section; undefined where it says nothing. */
+const planned = ({ article, section }: SectionQuestion) =>
+  article?.plan?.sections.find(({ id }) => id === section.id);
+
+const isFirst = ({ number }: SectionQuestion): boolean => number === 1;
+const isLast = ({ article, number }: SectionQuestion): boolean => number === article?.outline.sections.length;
+
+/** True when nothing stands before the section: no lead follows, or the plan has it as the opening. */
+const opens = (question: SectionQuestion): boolean =>
+  isFirst(question) && (question.article?.plan?.opening === true || leadWords(question.brief.config) === 0);
+
+/** Its keywords by the plan, else by the outline. */
+function keywordsOf(question: SectionQuestion): readonly string[] {
+  const own = planned(question)?.keywords ?? [];
+  return own.length === 0 ? question.section.keywords : own;
+}
+
+/** The wishes that the plan has for its place; none without a plan. */
+function wishesOf(question: SectionQuestion): readonly string[] {
+  const plan = question.article?.plan;
+  return [
+    ...(opens(question) ? (plan?.openingWishes ?? []) : []),
+    ...(planned(question)?.wishes ?? []),
+    ...(isLast(question) ? (plan?.endingWishes ?? []) : []),
+    ...(plan?.generalWishes ?? []),
+  ];
+}
+
+/** What the place of the section asks of it. */
+function role(question: SectionQuestion): string[] {
+  const { article, brief } = question;
+  const roles: string[] = [];
+  if (opens(question)) {
+    roles.push(
+      'This section opens the article. Begin in the matter, with a scene, a figure from the data or a consequence, then say what the reader will get. Name the primary keyword in the first two sentences.',
+    );
+  } else if (isFirst(question)) {
+    roles.push(
+      'This is the first section. A lead is written last and will stand before it: begin with the matter of this section and introduce nothing.',
+    );
+  } else {
+    roles.push(
+      'Go on from where the text stands. Repeat nothing of it, and refer to it rather than explain it again.',
+    );
+  }
+  if (isLast(question) && brief.config.faq) {
+    roles.push('This is the last section, but questions and answers follow it: it sums nothing up.');
+  } else if (isLast(question)) {
+    roles.push(
+      'This section ends the article: close with the next step, an open question, or a return to the beginning. No summary, no “in conclusion”.',
+    );
+  } else {
+    roles.push('Other sections follow: end with the thought that leads there, and conclude nothing.');
+  }
+  if (article?.plan == null) {
+    roles.push(
+      'Write what the purpose of this section says and leave the purposes of the others to them. Of the wishes of the customer meet those that concern this section.',
+    );
+  } else {
+    roles.push(
+      'Write what the plan says that this section adds, and leave out what it avoids.',
+      wishesOf(question).length === 0
+        ? 'The wishes of the customer are met by other sections.'
+        : 'Of the wishes of the customer meet those of this task and no others.',
+    );
+  }
+  return roles;
+}
+
 export const sectionPrompt: Prompt<SectionQuestion> = {
   version: 2,
   schema: null,
   tokens: ({ words, brief }) => textTokens(words, brief.config.language),
-  data: ({ section, words, articles }) => ({
-    section: { heading: section.heading, purpose: section.purpose, keywords: section.keywords },
-    headingLevel: section.level + 1,
-    words,
-    articles: articles.map((name, index) => ({ number: index + 1, title: name })),
-  }),
-  task: ({ words }) => [
-    `Write \`section\` of the article, of about ${words} words. Its heading stands above it already: do not repeat it.`,
+  data(question) {
+    const { brief, section, number, words, articles } = question;
+    const { adds, avoids } = planned(question) ?? {};
+    return {
+      section: { number, heading: section.heading, purpose: section.purpose },
+      adds,
+      avoids,
+      keywords: keywordsOf(question),
+      wishes: wishesOf(question),
+      headingLevel: section.level + 1,
+      ...lengthData(words, brief.config.language),
+      articles: articles.map((name, index) => ({ number: index + 1, title: name })),
+    };
+  },
+  task: (question) => [
+    ...role(question),
+    ...(keywordsOf(question).length === 0
+      ? []
+      : ['Use the keywords of this task once or twice, where a person would.']),
+    question.articles.length === 0
+      ? 'Write no links.'
+      : 'Where it helps the reader, link a few words of a paragraph to one of the listed articles by its number, as in [words](article:3), each article once. Write no other links.',
     'Write mostly paragraphs, and where they help the reader a list, a table, code, or headings of level `headingLevel`. Begin with a paragraph and end with a whole sentence.',
-    'Continue from what was written before it. Repeat nothing of it, and write nothing that belongs to another section.',
-    'Where it helps the reader, link a few words of a paragraph to one of the listed articles by its number, as in [words](article:3), each article once. Write no other links.',
+    `Write \`section\` of the task in about ${describeLength(question.words, question.brief.config.language)}. Its heading stands above it already: do not repeat it.`,
     MARKDOWN_ALONE,
   ],
 };
