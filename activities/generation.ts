@@ -11,8 +11,8 @@ import {
   makeTextPlan,
   planSections,
   validateGeneration,
-  type WritingDependencies,
 } from '../src/generation/write.ts';
+import type { WritingDependencies } from '../src/generation/write-part.ts';
 import type { JobId } from '../src/ids.ts';
 import { createPauses } from '../src/providers/pauses.ts';
 import type { FailureCause } from '../src/temporal/shapes.ts';

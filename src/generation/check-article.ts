@@ -1,7 +1,7 @@
 import type { Block } from '../document/format/schema.ts';
 import { leadOf } from './lead.ts';
 import { lengthsOf, textParts } from './text-parts.ts';
-import { required, type Work } from './write.ts';
+import { required, type Work } from './write-part.ts';
 import { checkDraft, type DraftChecks, type DraftPart } from './writing/editing/check-draft.ts';
 import { draftSources } from './writing/editing/sources.ts';
 import { blockId } from './writing/markdown/blocks.ts';

@@ -4,7 +4,8 @@ import { writeOptionalPart } from './optional-part.ts';
 import { fewestWords } from './price.ts';
 import { bodyRoom } from './target-lengths.ts';
 import { headingWords, lengthsOf, type TextPart, textParts, type WrittenWork } from './text-parts.ts';
-import { EDITS_WORDS, required, type WritingDependencies, type WritingTask } from './write.ts';
+import { EDITS_WORDS } from './write.ts';
+import { required, type WritingDependencies, type WritingTask } from './write-part.ts';
 import { applyEdits, type WordBounds } from './writing/editing/apply-edits.ts';
 import { requestEdits } from './writing/editing/request-edits.ts';
 

@@ -3,7 +3,7 @@ import { writeOptionalPart } from './optional-part.ts';
 import { finalText, ofKind, type Part } from './parts.ts';
 import { leadRoom } from './target-lengths.ts';
 import { lengthsOf, textParts, textWords, type WrittenWork } from './text-parts.ts';
-import { required, type WritingDependencies, type WritingTask } from './write.ts';
+import { required, type WritingDependencies, type WritingTask } from './write-part.ts';
 import type { ArticleSoFar } from './writing/brief.ts';
 import { type WrittenLead, writeLead } from './writing/write-lead.ts';
 

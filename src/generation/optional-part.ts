@@ -1,6 +1,7 @@
 import { leavePartOut } from './parts.ts';
 import { showWritten } from './progress.ts';
-import { firstOf, type PartWork, type WritingDependencies, type WritingTask, writePart } from './write.ts';
+import { firstOf } from './write.ts';
+import { type PartWork, type WritingDependencies, type WritingTask, writePart } from './write-part.ts';
 
 /**
  * Writes the part of a kind, unless it is stored. The article does without one that fails (contract.md G74): only an engine
@@ -16,8 +17,9 @@ export async function writeOptionalPart(
   await writePart(dependencies, task, {
     find: firstOf(kind),
     write,
-    withoutIt: async (_, part) => {
-      await leavePartOut(db, task.jobId, part);
+    doWithout: async (_, { parts }) => {
+      const part = firstOf(kind)(parts);
+      if (part !== undefined) await leavePartOut(db, task.jobId, part.part);
       return true;
     },
   });

@@ -62,7 +62,7 @@ export async function planParts(db: Queryable, jobId: JobId, parts: readonly Pla
     ON CONFLICT DO NOTHING`.execute(db);
 }
 
-/** A part as it is stored. */
+/** What is stored of a part. */
 export interface NewContent {
   readonly content: object;
   readonly words: number;

@@ -24,7 +24,7 @@ import { finalText, ofKind, readParts } from './parts.ts';
 import { chargeOf, type GenerationPrice, isTooShort } from './price.ts';
 import { enterStep } from './progress.ts';
 import { countOutline, takeOutOutlines } from './unpaid-outlines.ts';
-import { readWork } from './write.ts';
+import { readWork } from './write-part.ts';
 import { assembleBody } from './writing/assemble.ts';
 import type { Names } from './writing/write-lead.ts';
 

@@ -83,7 +83,11 @@ export function sectionTarget(config: Lengths, outline: Outline, finished: reado
   const later = sum(planned.slice(index + 1));
   const left =
     sectionWords(config) - sum(finished.map((part, at) => writtenWords(part, headingWords(outline, at))));
-  const adapted = clamp((left * own) / Math.max(1, own + later), own * (1 - MAX_OFF), own * (1 + MAX_OFF));
+  const adapted = clamp(
+    (left * own) / Math.max(1, own + later),
+    own * (1 - MAX_OFF),
+    Math.min(own * (1 + MAX_OFF), Math.max(own, MAX_WORDS_PER_SECTION)),
+  );
   return Math.max(Math.min(own, MIN_TARGET), Math.round(adapted) - headingWords(outline, index));
 }
 

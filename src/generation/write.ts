@@ -2,13 +2,9 @@ import type { Database } from '../db/database.ts';
 import { voiceFor } from '../guidance/brand-voices/queries.ts';
 import { templateFor } from '../guidance/content-templates/queries.ts';
 import type { ArticleId, JobId, ProjectId, WorkspaceId } from '../ids.ts';
-import { ProviderError, type ProviderErrorKind } from '../providers/types.ts';
-import { MAX_UNANSWERED } from './call-limits.ts';
-import type { EndedCall } from './calls.ts';
 import type { GenerationConfig } from './config.ts';
-import { countCalls } from './count-calls.ts';
 import { leaveOut, sectionsLeftOut } from './left-out.ts';
-import { countOutlineWords, type Outline } from './outline.ts';
+import { countOutlineWords } from './outline.ts';
 import type { PartKind } from './part-kinds.ts';
 import {
   type NewContent,
@@ -25,13 +21,20 @@ import type { GenerationPrice } from './price.ts';
 import { showWritten } from './progress.ts';
 import { partLengths } from './target-lengths.ts';
 import { lengthsOf } from './text-parts.ts';
-import type { LinkableArticle, WritingBrief, WrittenPart } from './writing/brief.ts';
+import {
+  readWork,
+  required,
+  type Work,
+  type WritingDependencies,
+  type WritingTask,
+  writePart,
+} from './write-part.ts';
+import type { LinkableArticle, WrittenPart } from './writing/brief.ts';
 import { makePlan } from './writing/make-plan.ts';
 import type { StoredPlan } from './writing/plan.ts';
 import { planOutline } from './writing/plan-outline.ts';
 import { writeFaq } from './writing/write-faq.ts';
 import { writeSection } from './writing/write-section.ts';
-import type { ArticleWriter, ArticleWriters } from './writing/writer.ts';
 
 /** Words that an outline counts as unpaid work at least, a plan, and the editor's pass. */
 const OUTLINE_WORDS = 300;
@@ -41,54 +44,6 @@ export const EDITS_WORDS = 300;
 const MAX_OWN_KEYWORDS = 25;
 /** Articles that a text may link to: the latest published ones. */
 const MAX_LINKABLE = 50;
-
-export interface WritingDependencies {
-  readonly db: Database;
-  readonly writers: ArticleWriters;
-  /** Called for each call that has ended. */
-  readonly onCall?: (call: EndedCall) => void;
-}
-
-/** The job of a part to write. */
-export interface WritingTask {
-  readonly jobId: JobId;
-  readonly signal: AbortSignal;
-  /** Retries database work while the database is away, so that a response is not lost. */
-  readonly persist: <Result>(work: () => Promise<Result>) => Promise<Result>;
-}
-
-export type Work = Awaited<ReturnType<typeof readWork>>;
-
-/** The inputs of a job, as frozen when it was admitted and validated. */
-export async function readWork(db: Database, jobId: JobId) {
-  const { config, voice, template, linkable, own_title, own_keywords, requested_at } = await db
-    .selectFrom('generations')
-    .innerJoin('jobs', 'jobs.id', 'generations.job_id')
-    .select(['config', 'voice', 'template', 'linkable', 'own_title', 'own_keywords'])
-    .select('jobs.created_at as requested_at')
-    .where('job_id', '=', jobId)
-    .executeTakeFirstOrThrow();
-  if (config === null) throw new Error(`job ${jobId} has no settings`);
-  const date = requested_at.toISOString().slice(0, 'yyyy-mm-dd'.length);
-  const brief: WritingBrief = {
-    config: config as GenerationConfig,
-    title: own_title,
-    keywords: own_keywords ?? [],
-    date,
-    voice,
-    template,
-  };
-  const parts = await readParts(db, jobId);
-  const [outline] = ofKind(parts, 'outline');
-  const [plan] = ofKind(parts, 'plan');
-  return {
-    linkable: linkable ?? [],
-    brief,
-    outline: (outline?.content ?? null) as Outline | null,
-    plan: (plan?.content as StoredPlan | null | undefined)?.plan ?? null,
-    parts,
-  };
-}
 
 /**
  * Freezes the job's brand voice, template, linkable articles, the writer's name, and the title and keywords that a person
@@ -153,7 +108,7 @@ export async function makeTextPlan(dependencies: WritingDependencies, task: Writ
       const plan = await makePlan(writer, { brief, outline: required(outline), answered, signal });
       return store({ plan });
     },
-    withoutIt: async () => {
+    doWithout: async () => {
       await storePart(db, jobId, PLAN_PART, store({ plan: null }));
       return true;
     },
@@ -202,11 +157,16 @@ export async function makeSection(
       const request = { ...basisOf(work), finished, answered, signal: task.signal };
       return contentOf(await writeSection(writer, { ...request, index, articles: work.linkable }));
     },
-    withoutIt: async ({ brief, outline, parts }, _, kind) => {
+    doWithout: async ({ kind }, { brief, outline, parts }) => {
       if (kind !== 'unusable' && kind !== 'refused') return false;
-      const own = ofKind(parts, 'section').slice(index, index + sectionsLeftOut(required(outline), index));
-      const numbers = own.map(({ part }) => part);
-      return leaveOut(dependencies.db, jobId, numbers, brief.config);
+      const last = index + sectionsLeftOut(required(outline), index);
+      const numbers = ofKind(parts, 'section').slice(index, last);
+      return leaveOut(
+        dependencies.db,
+        jobId,
+        numbers.map(({ part }) => part),
+        brief.config,
+      );
     },
   });
   await showWritten(dependencies.db, jobId);
@@ -242,51 +202,6 @@ const basisOf = ({ brief, outline, plan }: Work) => ({
   ...{ brief, outline: required(outline), plan },
   lead: lengthsOf(brief.config, plan).lead,
 });
-
-export function required(outline: Outline | null): Outline {
-  if (outline === null) throw new Error('a job without an outline');
-  return outline;
-}
-
-/** How a part is written. */
-export interface PartWork {
-  readonly find: (parts: readonly Part[]) => Part | undefined;
-  readonly write: (writer: ArticleWriter, work: Work, answered: number) => Promise<NewContent>;
-  /** Stores that the article does without a part that failed so; false where it can't, and without it: the job fails. */
-  readonly withoutIt?: (work: Work, part: number, kind: ProviderErrorKind) => Promise<boolean>;
-}
-
-/** Writes a part, unless it is stored. */
-export async function writePart(
-  { db, writers, onCall }: WritingDependencies,
-  { jobId, persist }: WritingTask,
-  { find, write, withoutIt = async () => false }: PartWork,
-): Promise<void> {
-  const work = await readWork(db, jobId);
-  const planned = find(work.parts);
-  if (planned === undefined) throw new Error(`job ${jobId} has no such part`);
-  if (planned.content !== null) return;
-  const { part, calls, unanswered } = planned;
-  const writer = countCalls(writers[work.brief.config.writingQuality], { db, jobId, part, persist, onCall });
-  try {
-    if (unanswered >= MAX_UNANSWERED) {
-      throw new ProviderError(
-        'unavailable',
-        `The language model gave no whole response to ${MAX_UNANSWERED} calls for one part of the article. Nothing was charged; start it again later.`,
-      );
-    }
-    const written = await write(writer, work, calls);
-    await persist(() => storePart(db, jobId, part, written));
-  } catch (error) {
-    if (!(error instanceof ProviderError)) throw error;
-    const { kind } = error;
-    if (kind === 'retryable' || kind === 'misconfigured') throw error;
-    if (await persist(() => withoutIt(work, part, kind))) return;
-    const failure = db.updateTable('generations').set({ failure: error.message }).where('job_id', '=', jobId);
-    await persist(() => failure.execute());
-    throw new ProviderError(kind, 'No text could be used; the job says why.', { cause: error });
-  }
-}
 
 /** Why no text was usable, for the job's errorMessage; null when the job failed for another reason. */
 export async function failureOf(db: Database, jobId: JobId): Promise<string | null> {

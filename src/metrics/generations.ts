@@ -7,7 +7,9 @@ import { countAttempts, countEndings } from './paid-jobs.ts';
 /** The steps of a run whose outcomes are counted. */
 interface CountedSteps {
   readonly planOutline: (jobId: JobId) => Promise<void>;
+  readonly writePlan: (jobId: JobId) => Promise<void>;
   readonly writeSection: (jobId: JobId, section: number) => Promise<void>;
+  readonly writeFaq: (jobId: JobId) => Promise<void>;
   readonly settleOutline: (jobId: JobId) => Promise<boolean>;
   readonly settleGeneration: (jobId: JobId) => Promise<boolean>;
   readonly failGeneration: (jobId: JobId, errorMessage: string, cause: FailureCause) => Promise<boolean>;
@@ -41,7 +43,7 @@ export function createGenerationMetrics(registry: Registry): GenerationMetrics {
     made: 'written',
     tries: {
       name: 'generation_parts_total',
-      help: 'Attempts to write an outline, a section or the questions, by outcome.',
+      help: 'Attempts to write an outline, a plan, a section or the questions, by outcome.',
     },
     refusals: {
       name: 'generation_engine_refusals_total',
@@ -60,7 +62,9 @@ export function createGenerationMetrics(registry: Registry): GenerationMetrics {
     countGenerations: (activities) => ({
       ...activities,
       planOutline: (jobId) => countPart(activities.planOutline(jobId)),
+      writePlan: (jobId) => countPart(activities.writePlan(jobId)),
       writeSection: (jobId, section) => countPart(activities.writeSection(jobId, section)),
+      writeFaq: (jobId) => countPart(activities.writeFaq(jobId)),
       settleOutline: (jobId) => counting('completed', activities.settleOutline(jobId)),
       settleGeneration: (jobId) => counting('completed', activities.settleGeneration(jobId)),
       failGeneration: (jobId, message, cause) =>

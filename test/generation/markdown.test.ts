@@ -183,6 +183,13 @@ describe('a response', () => {
     ],
     ['a closing', 'Roses grow. Let me know if you need more!', [p('Roses grow.')], { chatter: 1 }],
     [
+      'a bold closing',
+      'Roses *grow*. **Let me know if you need more!**',
+      [md('Roses *grow*.')],
+      { chatter: 1 },
+    ],
+    ['a bold opening', '**Here is the section:** Roses grow.', [p('Roses grow.')], { chatter: 1 }],
+    [
       'a closing on its own',
       'Roses grow.\n\n---\n\nWord count: 12',
       [p('Roses grow.')],
@@ -229,6 +236,7 @@ describe('a response', () => {
     ['its own heading alone', '## Light', 'empty'],
     ['a refusal', "I'm sorry, but I can't help with that request.", 'refused'],
     ['another one', 'I cannot write about this topic.', 'refused'],
+    ['one in German', 'Leider kann ich dabei nicht helfen.', 'refused'],
     ['a cut sentence', 'Roses grow. They grow best where the', 'truncated'],
     ['a cut sentence after a comma', 'Roses grow. Water,', 'truncated'],
     [
@@ -247,6 +255,9 @@ describe('a response', () => {
     'Roses grow:\n\n- in the sun\n- in the shade',
     'Run this:\n\n```\nnpm start\n```',
     'Of course roses need light! In the 1990s. They were the first to say so.',
+    'Of course, this depends on the soil.\n\n### Should I add compost?\n\nAbsolutely! Feel free to ask your neighbours, too.',
+    'Unfortunately, roses cannot grow there.',
+    'I have written a list of roses.\n\nI have written the names down. Would you like to continue with lilies?',
     'Node.js, ASP.NET and the file README.md are names. So is `regex.test(x)`, e.g. in v1.2.3.',
     'It costs 3 < 5 and 7 > 6 euros, and/or more. “Why?” she asked. See chapter 3 (p. 12).',
     'กุหลาบต้องการแสงแดดและน้ำ',
@@ -305,7 +316,7 @@ function expectClean(blocks: readonly Block[]): void {
   expect(html).not.toMatch(TAGS);
   const shown = JSON.stringify(document);
   expect(shown).not.toMatch(
-    /https?:\/\/[\p{L}\p{N}]|mailto:[\p{L}\p{N}]|www\.[\p{L}\p{N}]|[\w.+-]@[a-z0-9-]+\.[a-z]/iu,
+    /https?:\/\/\w|mailto:\w|(?<![\p{L}\p{M}\p{N}_@.-])www\.\w|[\w.+-]@[a-z0-9-]+\.[a-z]/iu,
   );
   expect(blocks.every((block) => block.type !== 'heading' || block.level > 2)).toBe(true);
   expect(blocks.every(({ type }) => type !== 'divider' && type !== 'image')).toBe(true);

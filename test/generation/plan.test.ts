@@ -1,5 +1,4 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import type { Block } from '../../src/document/format/schema.ts';
 import { codePoints } from '../../src/fields.ts';
 import type { GenerationConfig } from '../../src/generation/config.ts';
 import type { Outline } from '../../src/generation/outline.ts';
@@ -109,8 +108,8 @@ describe('a plan', () => {
 async function asked(index: number, config: Partial<GenerationConfig> = {}, plan = cutPlan(output, outline)) {
   model = await startScripted(prose(400));
   const brief = { ...briefOf({ topic: 'Roses', ...config }), title: 'Ten roses', keywords: ['rose care'] };
-  const text: Block = { id: 'x', type: 'paragraph', text: prose(300, 'lily') };
-  const part = { blocks: [text], words: 300, mended: {} };
+  const text = prose(300, 'lily');
+  const part = { blocks: [{ id: 'x', type: 'paragraph' as const, text }], words: 300, mended: {} };
   const finished = Array.from({ length: index }, () => part);
   const request = { brief, outline, plan, lead: 0, index, finished, articles: [], signal: never };
   await writeSection(model.writer, request);

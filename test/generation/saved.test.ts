@@ -34,7 +34,7 @@ it('what a model with bad habits writes is saved valid, or not at all, and charg
   );
   for (const { article, job } of ended) {
     const text = JSON.stringify([article.documentJson, article.contentHtml, article.outline]);
-    expect(text).not.toMatch(/spam|https?:|mailto|\/admin|<div|<h1|```|Sure!/);
+    expect(text).not.toMatch(/\/offer|https?:|mailto|\/admin|<div|<h1|```|Sure!/);
     expect(text).not.toMatch(/[\p{Script=Cyrillic}\p{Script=Han}\p{Script=Arabic}]/u);
     expect(parseDocument(article.documentJson)).toMatchObject({ ok: true });
     const levels = article.documentJson.blocks.flatMap((block) =>
@@ -51,6 +51,6 @@ it('what a model with bad habits writes is saved valid, or not at all, and charg
     }
   }
   const completed = ended.filter(({ job }) => job.status === 'COMPLETED').length;
-  expect(completed).toBeGreaterThan(ARTICLES / 3);
+  expect(completed).toBeGreaterThan(ARTICLES * 0.75);
   expect(await calls.readWallet(workspace)).toMatchObject({ balance: ARTICLES * 2 - completed, reserved: 0 });
 });

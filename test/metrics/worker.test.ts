@@ -145,7 +145,7 @@ it('written parts of articles and ended generations are counted', async () => {
   const after = await untilGrown(AT_START, 1, 'generation_engine_refusals_total');
   const sections = writers.asked.filter((what) => what === 'section').length;
   const PARTS = 'generation_parts_total';
-  expect(growth(AT_START, after, PARTS, { outcome: 'written' })).toBe(1 + sections);
+  expect(growth(AT_START, after, PARTS, { outcome: 'written' })).toBe(2 + sections);
   expect(growth(AT_START, after, PARTS, { outcome: 'failed' })).toBeGreaterThan(0);
   const ENDED = 'generation_jobs_ended_total';
   expect(growth(AT_START, after, ENDED, { outcome: 'completed' })).toBe(1);

@@ -11,7 +11,7 @@ export interface Said {
 
 /** All of the customer's own words: settings, voice, template, outline, titles of their articles. */
 export function customersWords(
-  { config, voice, template }: WritingBrief,
+  { config, title, keywords, voice, template }: WritingBrief,
   outline: Outline | null = null,
   articles: readonly LinkableArticle[] = [],
 ): Said {
@@ -23,6 +23,8 @@ export function customersWords(
     config.audience,
     config.tone,
     config.sourceUrl,
+    title,
+    ...keywords,
     voice,
     template,
     outline?.title,

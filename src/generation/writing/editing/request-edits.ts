@@ -21,7 +21,7 @@ import { type NumberedDraft, numberDraft, splitDraft } from './draft.ts';
 import { draftSources } from './sources.ts';
 
 /** The most of a model's context that a draft takes; the rest is for settings, plan, task and response. */
-const DRAFT_SHARE = 0.5;
+const DRAFT_SHARE = 0.4;
 const BYTES_PER_TOKEN = 3;
 /** Words and characters of a reason. */
 const MAX_REASON_WORDS = 10;
@@ -55,7 +55,7 @@ export interface RequestedEdits {
 }
 
 /**
- * Requests the edits of a draft (contract.md G71), of one that takes more than half of the model's context half by half. A
+ * Requests the edits of a draft (contract.md G71), of one that takes more than two fifths of the model's context half by half. A
  * second half that fails leaves the edits of the first.
  * @throws {ProviderError} of the writer, or `unusable` when no response was usable; the signal's reason when aborted
  */

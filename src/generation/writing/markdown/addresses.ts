@@ -19,6 +19,8 @@ const WITHOUT_SCHEME = /(?<![\p{L}\p{N}:/])\/\/(?=[\p{L}\p{N}-]{1,63}\.[\p{L}\p{
 const SCHEME = /^(?:https?|ftp):\/\//i;
 /** What leads nowhere else than to the reader's own machine. */
 const LOCAL = /^(?:localhost|127\.0\.0\.1|0\.0\.0\.0|\[::1\])(?::\d{1,5})?$/i;
+/** A package and its version: `react@18.2.0`. */
+const VERSION = /^[\w.+%-]+@\d+(?:\.\d+)+(?:-[\w.-]{1,50})?$/;
 const LEFT_OVER = /(?:https?|ftp):\/\/|mailto:/gi;
 
 /** The form in which addresses are compared: without scheme and final slash. */
@@ -83,15 +85,19 @@ function shorten(address: string): string {
   return LOCAL.test(host) ? address : host;
 }
 
-/** Replaces each address, the first of those that overlap. */
+/** Replaces each address; those that overlap are one. */
 function replaceRanges(text: string, replace: (literal: string) => string, code: boolean): string {
+  const ranges: { start: number; end: number }[] = [];
+  for (const { start, end } of findAddresses(text).toSorted((one, other) => one.start - other.start)) {
+    const before = ranges.at(-1);
+    if (before !== undefined && start < before.end) before.end = Math.max(before.end, end);
+    else ranges.push({ start, end });
+  }
   const parts: string[] = [];
   let at = 0;
-  for (const { start, end } of findAddresses(text).toSorted((one, other) => one.start - other.start)) {
-    if (start < at) continue;
+  for (const { start, end } of ranges) {
     const literal = text.slice(start, end);
-    // A package and its version: `react@18.2.0`.
-    if (code && !SCHEME.test(literal) && !/^(?:www\.|mailto:)|\.\p{L}{2,}$/iu.test(literal)) continue;
+    if (code && VERSION.test(literal)) continue;
     parts.push(text.slice(at, start), replace(literal));
     at = end;
   }

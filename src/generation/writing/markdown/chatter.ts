@@ -5,22 +5,29 @@ const RESPONSE = '(?:section|draft|outline|response|rewrite|revision|markdown|fa
 const TEXT = '(?:article|text|answer|paragraph|version|content|questions|title)';
 const WORDS = '(?:\\S{1,30} ){0,4}';
 const REST = '[^.!?:\\n]{0,120}';
-/** At the beginning of a response; what stands behind it stays. */
-const OPENINGS = [
-  /^(?:sure(?: thing)?|certainly|of course|absolutely|great(?: question)?|okay|ok|got it|no problem|understood|natürlich|gerne|bien sûr|certainement|claro|por supuesto|certo|certamente|конечно)\s{0,3}!+\s{0,10}/iu,
-  /^(?:sure(?: thing)?|certainly|of course|absolutely|great|okay|ok|got it|no problem|understood)\s{0,3}[,.:–—-]+\s{0,3}(?=here|i\b|let me|below|this)/i,
+/** What a response is announced with. */
+const RESPONSES = [
   new RegExp(
     `^(?:here(?:'|’)s|here is|here are|below is|below are) (?:(?:the|an?|my) ${WORDS}(?:${RESPONSE}\\b${REST}|${TEXT})|your ${WORDS}(?:${RESPONSE}|${TEXT})\\b${REST})(?:[.!:]|$)\\s{0,10}`,
     'i',
   ),
   /^(?:hier ist|hier sind|voici|aquí (?:está|tienes)|ecco|aqui está)(?![\p{L}])[^.!?:\n]{0,60}(?:abschnitt|artikel|text|section|article|texte|sección|artículo|texto|sezione|articolo|testo|seção|artigo)(?![\p{L}])[^.!?:\n]{0,120}(?:[.!:]|$)\s{0,10}/iu,
-  /^(?:i(?:'|’)ll|i will|let me|i(?:'|’)ve|i have) (?:now )?(?:write|written|drafted?|rewritten|continue with|prepared?) (?:the|your|this|a|an)\b[^.!?:\n]{0,120}(?:[.!:]|$)\s{0,10}/i,
+];
+/** At the beginning of a response; what stands behind it stays. */
+const OPENINGS = [
+  /^(?:sure(?: thing)?|certainly|of course|absolutely|great(?: question)?|okay|ok|got it|no problem|understood|natürlich|gerne|bien sûr|certainement|claro|por supuesto|certo|certamente|конечно)\s{0,3}!+\s{0,10}/iu,
+  /^(?:sure(?: thing)?|certainly|of course|absolutely|great|okay|ok|got it|no problem|understood)\s{0,3}[,.:–—-]+\s{0,3}(?=here(?:'|’)?s? (?:is|are|your|the)|i(?:'|’)ll|i (?:will|can|have)|let me|below (?:is|are))/i,
+  ...RESPONSES,
+  new RegExp(
+    `^(?:i(?:'|’)ll|i will|let me|i(?:'|’)ve|i have) (?:now )?(?:write|written|drafted?|rewritten|continue with|prepared?) (?:the|your|this|a|an) ${WORDS}(?:${RESPONSE}|${TEXT})\\b${REST}(?:[.!:]|$)\\s{0,10}`,
+    'i',
+  ),
 ];
 
 /** A whole sentence at the end of a response. */
 const CLOSINGS = [
-  /^(?:please )?(?:let me know|feel free to (?:ask|reach|let)|i hope (?:this|that|it) (?:helps|is helpful|meets))\b/i,
-  /^(?:shall i|should i|would you like(?: me)?|do you want me) (?:to )?(?:go on|continue|write|expand|add|adjust|make|proceed|change)\b/i,
+  /^(?:please )?(?:let me know if|feel free to (?:ask|reach out|let me know)(?: (?:me|if|for|any)\b|[.!]|$)|i hope (?:this|that|it) (?:helps|is helpful|meets)\b)/i,
+  /^(?:shall i|would you like me to|do you want me to) (?:go on|continue|write|expand|adjust|proceed)\b/i,
   /^[([*_]{0,4}(?:total )?(?:word count|words|wörter|anzahl der wörter|nombre de mots|palabras)\s{0,3}[:=]/iu,
   /^[([*_]{0,4}\d{1,5} words[)\]*_.]{0,4}$/i,
   /^[([*_]{0,4}(?:end of (?:the )?(?:section|article|text)|note to (?:the )?(?:editor|author))\b/i,
@@ -32,18 +39,18 @@ const ANYWHERE = [
   /\bas an? (?:ai|artificial intelligence|large language model|language model)\b(?: (?:language )?(?:model|assistant))?,? i\b/i,
   /\b(?:als (?:eine )?ki(?:-\p{L}{1,30})?|en tant qu['’]ia|como (?:una )?ia|como modelo de (?:lenguaje|linguagem)|in quanto ia|als sprachmodell),? (?:kann|habe|bin|je|no|não|puedo|non|posso)\b/iu,
   /\bi(?:'|’)?m (?:sorry|unable)\b.{0,40}\b(?:can(?:'|’)t|cannot|assist|help|comply|write)\b/i,
-  /\b(?:i hope this helps|let me know if you(?:'|’)?d? (?:need|want|would|have)|feel free to ask)\b/i,
+  /\b(?:i hope this helps|let me know if you(?:'|’)?d? (?:need|want|would like|have) (?:any|more|further|me|changes|another))\b/i,
   /\[(?:insert|your|todo|placeholder)\b[^\]]{0,80}\]/i,
   /\blorem ipsum\b/i,
 ];
-const IN_THE_MIDDLE = [...OPENINGS.slice(1), ...CLOSINGS.slice(1), ...ANYWHERE];
 
 /** A text that refuses. */
 const REFUSALS = [
-  /^(?:i(?:'|’)?m (?:very )?sorry|sorry|i apologi[sz]e|unfortunately|es tut mir leid|leider|désolé|je suis désolé|lo siento|mi dispiace|desculpe|к сожалению|извините)[^\n]{0,200}\b(?:can(?:'|’)t|can ?not|unable|won(?:'|’)t|not able|kann|nicht|peux pas|puedo|posso|могу)(?![\p{L}])/iu,
-  /^i (?:can(?:'|’)t|can ?not|won(?:'|’)t|am (?:not able|unable)|must decline|would rather not)\b/i,
+  /^(?:i(?:'|’)?m (?:very |really )?sorry|sorry|i apologi[sz]e|unfortunately)\b[^\n]{0,60}\bi(?:(?:'|’)m| am| can(?:'|’)?t?| cannot| won(?:'|’)t| will not)\b/i,
+  /^i (?:can(?:'|’)t|can ?not|won(?:'|’)t|am (?:not able|unable)|must decline|would rather not) (?:to )?(?:help|assist|write|do|provide|comply|create|continue|fulfil)/i,
+  /^(?:es tut mir leid|leider kann ich|(?:je suis )?désolée?[,. ]|lo siento|mi dispiace|desculpe|извините|к сожалению, я)/iu,
 ];
-const MAX_REFUSAL_CHARACTERS = 600;
+const MAX_REFUSAL_CHARACTERS = 500;
 /** Sentences of an opening or a closing. */
 const MAX_SENTENCES = 4;
 
@@ -80,9 +87,9 @@ export function closingStart(text: string, said: string): number {
   return start;
 }
 
-/** True when a sentence of the text speaks about the response. */
+/** True when a text in the middle of an article speaks about the response. Honest sentences begin with “Of course”, too. */
 export const isChatter = (text: string, said: string): boolean =>
-  IN_THE_MIDDLE.some((pattern) => pattern.test(text) && !pattern.test(said));
+  [...RESPONSES, ...ANYWHERE].some((pattern) => pattern.test(text) && !pattern.test(said));
 
 /** True of a whole response that declines. */
 export const isRefusal = (text: string): boolean =>

@@ -1,5 +1,5 @@
 /** Reads what a model wrote as Markdown: what may not stay is mended, and only what cannot be is a defect. */
-import type { RootContent } from 'mdast';
+import type { Paragraph, RootContent } from 'mdast';
 import type { Block } from '../../../document/format/schema.ts';
 import { collectTexts } from '../../../document/format/walk.ts';
 import { parseMarkdown } from '../../../document/markdown/parse.ts';
@@ -9,6 +9,7 @@ import { excerpt } from '../defects.ts';
 import { BlockBuilder, type BlockRules } from './blocks.ts';
 import { boundMarkdown, MAX_CHARACTERS } from './bound.ts';
 import { closingStart, isChatter, isRefusal, openingLength } from './chatter.ts';
+import { MAX_SHOWN } from './fields.ts';
 import { type Mended, MendingCounter, type Note } from './mendings.ts';
 import { mendPhrasing, textOf } from './phrasing.ts';
 
@@ -88,9 +89,7 @@ function withoutFrame(nodes: readonly RootContent[], said: string, note: Note): 
       kept.shift();
       continue;
     }
-    const [opening] = first.children;
-    if (opening?.type === 'text' && opening.value.length > length)
-      opening.value = opening.value.slice(length);
+    cutCharacters(first, length, 'start');
     break;
   }
   for (let last = kept.at(-1); last?.type === 'paragraph'; last = kept.at(-1)) {
@@ -102,13 +101,27 @@ function withoutFrame(nodes: readonly RootContent[], said: string, note: Note): 
       kept.pop();
       continue;
     }
-    const closing = last.children.at(-1);
-    const behind = text.length - start;
-    if (closing?.type === 'text' && closing.value.length > behind)
-      closing.value = closing.value.slice(0, -behind);
+    cutCharacters(last, text.length - start, 'end');
     break;
   }
   return kept;
+}
+
+/** Removes so many characters of a paragraph; of what has marks all or nothing. */
+function cutCharacters({ children }: Paragraph, characters: number, from: 'start' | 'end'): void {
+  let left = characters;
+  while (left > 0) {
+    const node = from === 'start' ? children[0] : children.at(-1);
+    const length = node === undefined ? 0 : textOf([node]).length;
+    if (node?.type === 'text' && length > left) {
+      node.value = from === 'start' ? node.value.slice(left) : node.value.slice(0, -left);
+      return;
+    }
+    if (node === undefined || length > left) return;
+    if (from === 'start') children.shift();
+    else children.pop();
+    left -= length;
+  }
 }
 
 function defectsOf(
@@ -123,7 +136,8 @@ function defectsOf(
     }
   }
   const last = blocks.at(-1);
-  if (last?.type !== 'paragraph' || isCut || isEnded(last.text)) return [];
+  // A text at its bound was cut by us.
+  if (last?.type !== 'paragraph' || isCut || last.text.length >= MAX_SHOWN || isEnded(last.text)) return [];
   return [excerpt('truncated', 'The text ends in the middle of a sentence.', last.text.slice(-60))];
 }
 
@@ -134,7 +148,7 @@ const ENDED = /[\p{Extended_Pictographic}.!?…。！？．؟۔।॥։።፧‽
 /** An amount, a name in code: `$5/month`, `v2`. */
 const NO_WORD = /[^\s\p{L}\p{M}'’,:–—-][^\s,:–—-]*$/u;
 /** A label is no sentence. */
-const LABEL_WORDS = 5;
+const LABEL_WORDS = 3;
 /** Characters at the end of a text that are tested. */
 const TAIL = 100;
 

@@ -8,7 +8,7 @@ export interface FaqQuestion extends Asking<'faq'> {
 }
 
 export const faqPrompt: Prompt<FaqQuestion> = {
-  version: 2,
+  version: 3,
   schema: null,
   tokens: ({ words, brief }) => textTokens(words, brief.config.language),
   data: ({ words, brief, article }) => ({
@@ -17,8 +17,8 @@ export const faqPrompt: Prompt<FaqQuestion> = {
   }),
   task: ({ words, brief }) => [
     'The article is written; its readers still have questions. Choose those that its text leaves open, in the words in which people ask them. None repeats a heading or what a section has explained.',
-    'Each question is a heading of level 3, its answer one paragraph below. The first sentence answers; the rest gives the reason or the condition. It ends with a whole sentence.',
-    `Write 3 to 5 such questions with their answers, about ${describeLength(words, brief.config.language)} in all.`,
+    'Each answer is one paragraph. Its first sentence answers; the rest gives the reason or the condition. It ends with a whole sentence. A question is a heading of level 3, with its answer below.',
     MARKDOWN_ALONE,
+    `Write 3 to 5 such questions with their answers, about ${describeLength(words, brief.config.language)} in all.`,
   ],
 };

@@ -2,6 +2,7 @@
 import { conversation } from '../../../providers/ask.ts';
 import type { ChatMessage } from '../../../providers/chat-model.ts';
 import { MAX_WORDS_PER_SECTION } from '../../outline.ts';
+import { partLengths } from '../../target-lengths.ts';
 import { outputLimit, type TokenLimits, textTokens } from '../output-tokens.ts';
 import { editsPrompt } from './edits.ts';
 import { faqPrompt } from './faq.ts';
@@ -47,8 +48,19 @@ export interface PromptRequest {
   readonly maxTokens: number;
 }
 
-/** Of the context, the least that is left to a request, however long its response may be. */
-const LEAST_ASKED = 2 / 3;
+/** The least that is left to a request, however long its response may be: of the context, and in tokens. */
+const LEAST_SHARE = 1 / 2;
+const LEAST_TOKENS = 5_300;
+
+/** What a section may be asked for, of its share. */
+const MAX_TARGET_RATIO = 1.1;
+
+/** Tokens of the longest text of a run: the same for all its requests. */
+function longestText({ brief: { config }, article }: Question): number {
+  const lengths = article === null ? [MAX_WORDS_PER_SECTION] : partLengths({ ...config, lead: 0 }, article.outline);
+  return textTokens(Math.ceil(Math.max(...lengths) * MAX_TARGET_RATIO), config.language);
+}
+
 /**
  * Puts a question into words (contract.md G39 and G68): with the response it fits into the model's context. The room for
  * a section is the same in a whole run, so that a server can keep what it has read.
@@ -57,11 +69,10 @@ export function requestOf(question: Question, limits: TokenLimits): PromptReques
   const { brief, rejected } = question;
   const prompt: Prompt<Question> = PROMPTS[question.kind];
   const { contextTokens } = limits;
-  const { language, wordCount } = brief.config;
-  const longest = textTokens(Math.min(wordCount, MAX_WORDS_PER_SECTION), language);
   const wanted = outputLimit(prompt.tokens(question), limits);
-  const response = Math.max(wanted, outputLimit(longest, limits));
-  const asked = Math.floor(Math.max(contextTokens - response, contextTokens * LEAST_ASKED)) * BYTES_PER_TOKEN;
+  const response = Math.max(wanted, outputLimit(longestText(question), limits));
+  const least = Math.max(LEAST_TOKENS, Math.floor(contextTokens * LEAST_SHARE));
+  const asked = Math.max(contextTokens - response, least) * BYTES_PER_TOKEN;
   const instructions = systemTurn(brief);
   const turn = userTurn(prompt, question, asked - bytesOf(instructions));
   const converse = (wrong: typeof rejected) =>

@@ -2,6 +2,7 @@ import { leadWords } from '../../config.ts';
 import type { OutlineSection } from '../../outline.ts';
 import { describeLength, lengthData } from '../lengths.ts';
 import { textTokens } from '../output-tokens.ts';
+import type { Plan } from '../plan.ts';
 import { type Asking, MARKDOWN_ALONE, type Prompt } from './shared.ts';
 
 export interface SectionQuestion extends Asking<'section'> {
@@ -42,6 +43,22 @@ function wishesOf(question: SectionQuestion): readonly string[] {
   ];
 }
 
+/** True when the plan gave the customer's wishes a place, if only some of them. */
+const placesWishes = ({ openingWishes, endingWishes, generalWishes, sections }: Plan): boolean =>
+  [openingWishes, endingWishes, generalWishes, ...sections.map(({ wishes }) => wishes)].some(
+    (wishes) => wishes.length > 0,
+  );
+
+function wishRule(question: SectionQuestion): string {
+  const plan = question.article?.plan ?? null;
+  if (plan === null || !placesWishes(plan)) {
+    return 'Of the wishes of the customer meet those that concern this section.';
+  }
+  return wishesOf(question).length === 0
+    ? 'The wishes of the customer are met by other sections.'
+    : 'Of the wishes of the customer meet those of this task and no others.';
+}
+
 /** What the place of the section asks of it. */
 function role(question: SectionQuestion): string[] {
   const { article, brief } = question;
@@ -68,23 +85,18 @@ function role(question: SectionQuestion): string[] {
   } else {
     roles.push('Other sections follow: end with the thought that leads there, and conclude nothing.');
   }
-  if (article?.plan == null) {
-    roles.push(
-      'Write what the purpose of this section says and leave the purposes of the others to them. Of the wishes of the customer meet those that concern this section.',
-    );
-  } else {
-    roles.push(
-      'Write what the plan says that this section adds, and leave out what it avoids.',
-      wishesOf(question).length === 0
-        ? 'The wishes of the customer are met by other sections.'
-        : 'Of the wishes of the customer meet those of this task and no others.',
-    );
-  }
+  roles.push(
+    article?.plan == null
+      ? 'Write what the purpose of this section says and leave the purposes of the others to them.'
+      : 'Write what the plan says that this section adds, and leave out what it avoids.',
+  );
+  const hasWishes = (brief.config.prompt ?? '') !== '' || wishesOf(question).length > 0;
+  if (hasWishes) roles.push(wishRule(question));
   return roles;
 }
 
 export const sectionPrompt: Prompt<SectionQuestion> = {
-  version: 2,
+  version: 3,
   schema: null,
   tokens: ({ words, brief }) => textTokens(words, brief.config.language),
   data(question) {
@@ -106,11 +118,11 @@ export const sectionPrompt: Prompt<SectionQuestion> = {
     ...(keywordsOf(question).length === 0
       ? []
       : ['Use the keywords of this task once or twice, where a person would.']),
+    'Write mostly paragraphs, and where they help the reader a list, a table, code, or headings of level `headingLevel`. Begin with a paragraph and end with a whole sentence.',
     question.articles.length === 0
       ? 'Write no links.'
       : 'Where it helps the reader, link a few words of a paragraph to one of the listed articles by its number, as in [words](article:3), each article once. Write no other links.',
-    'Write mostly paragraphs, and where they help the reader a list, a table, code, or headings of level `headingLevel`. Begin with a paragraph and end with a whole sentence.',
-    `Write \`section\` of the task in about ${describeLength(question.words, question.brief.config.language)}. Its heading stands above it already: do not repeat it.`,
     MARKDOWN_ALONE,
+    `Write \`section\` of the task in about ${describeLength(question.words, question.brief.config.language)}. Its heading stands above it already: do not repeat it.`,
   ],
 };

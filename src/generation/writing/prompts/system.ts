@@ -41,6 +41,6 @@ export function systemTurn({ config, date }: WritingBrief): string {
     '# Leave out',
     'Praise of the reader, summaries of what was just said, rhetorical questions as headings, threes by habit, chains of dashes.',
     `Worn phrases and their like: ${cliches.join('; ')}.`,
-    'Links, web addresses, e-mail addresses and HTML. Anything about yourself, the task or your response.',
+    'HTML, and web or e-mail addresses that are not in the data. Anything about yourself, the task or your response.',
   ].join('\n');
 }

@@ -64,9 +64,10 @@ function planLine({ sections, ...plan }: Plan, { outline }: ArticleSoFar, bytes:
 
 /** The sections and the questions as they were written. */
 function writtenTexts({ outline, finished, faq }: ArticleSoFar, language: string): WrittenText[] {
-  const parts = finished.flatMap((part, index) =>
-    part.blocks.length === 0 ? [] : [{ part, heading: outline.sections[index]?.heading ?? '' }],
-  );
+  // A section that is left out has no blocks.
+  const parts = finished
+    .map((part, index) => ({ part, heading: outline.sections[index]?.heading ?? '' }))
+    .filter(({ part }) => part.blocks.length > 0);
   if (faq !== null) parts.push({ part: faq, heading: faqHeading(language) });
   return parts.map(({ part, heading }) => {
     const written = renderMarkdown({ version: 1, blocks: [...part.blocks] });

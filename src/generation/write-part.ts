@@ -1,0 +1,106 @@
+/** Writes one part of a generation, once. */
+import type { Database } from '../db/database.ts';
+import type { JobId } from '../ids.ts';
+import { ProviderError } from '../providers/types.ts';
+import { MAX_UNANSWERED } from './call-limits.ts';
+import type { EndedCall } from './calls.ts';
+import type { GenerationConfig } from './config.ts';
+import { countCalls } from './count-calls.ts';
+import type { Outline } from './outline.ts';
+import { type NewContent, ofKind, type Part, readParts, storePart } from './parts.ts';
+import type { WritingBrief } from './writing/brief.ts';
+import type { StoredPlan } from './writing/plan.ts';
+import type { ArticleWriter, ArticleWriters } from './writing/writer.ts';
+
+export interface WritingDependencies {
+  readonly db: Database;
+  readonly writers: ArticleWriters;
+  /** Called for each call that has ended. */
+  readonly onCall?: (call: EndedCall) => void;
+}
+
+/** The job of a part to write. */
+export interface WritingTask {
+  readonly jobId: JobId;
+  readonly signal: AbortSignal;
+  /** Retries database work while the database is away, so that a response is not lost. */
+  readonly persist: <Result>(work: () => Promise<Result>) => Promise<Result>;
+}
+
+export type Work = Awaited<ReturnType<typeof readWork>>;
+
+/** The inputs of a job, as frozen when it was admitted and validated. */
+export async function readWork(db: Database, jobId: JobId) {
+  const { config, voice, template, linkable, own_title, own_keywords, requested_at } = await db
+    .selectFrom('generations')
+    .innerJoin('jobs', 'jobs.id', 'generations.job_id')
+    .select(['config', 'voice', 'template', 'linkable', 'own_title', 'own_keywords'])
+    .select('jobs.created_at as requested_at')
+    .where('job_id', '=', jobId)
+    .executeTakeFirstOrThrow();
+  if (config === null) throw new Error(`job ${jobId} has no settings`);
+  const date = requested_at.toISOString().slice(0, 'yyyy-mm-dd'.length);
+  const brief: WritingBrief = {
+    config: config as GenerationConfig,
+    title: own_title,
+    keywords: own_keywords ?? [],
+    date,
+    voice,
+    template,
+  };
+  const parts = await readParts(db, jobId);
+  const [outline] = ofKind(parts, 'outline');
+  const [plan] = ofKind(parts, 'plan');
+  return {
+    linkable: linkable ?? [],
+    brief,
+    outline: (outline?.content ?? null) as Outline | null,
+    plan: (plan?.content as StoredPlan | null | undefined)?.plan ?? null,
+    parts,
+  };
+}
+
+/** @throws {Error} without an outline: the step that makes it comes first */
+export function required(outline: Outline | null): Outline {
+  if (outline === null) throw new Error('a job without an outline');
+  return outline;
+}
+
+/** How a part is written. */
+export interface PartWork {
+  readonly find: (parts: readonly Part[]) => Part | undefined;
+  readonly write: (writer: ArticleWriter, work: Work, answered: number) => Promise<NewContent>;
+  /** Stores that the job does without a part for which no text can be used; false where it can't. */
+  readonly doWithout?: (error: ProviderError, work: Work) => Promise<boolean>;
+}
+
+/** Writes a part, unless it is stored. */
+export async function writePart(
+  { db, writers, onCall }: WritingDependencies,
+  { jobId, persist }: WritingTask,
+  { find, write, doWithout }: PartWork,
+): Promise<void> {
+  const work = await readWork(db, jobId);
+  const planned = find(work.parts);
+  if (planned === undefined) throw new Error(`job ${jobId} has no such part`);
+  if (planned.content !== null) return;
+  const { part, calls, unanswered } = planned;
+  const writer = countCalls(writers[work.brief.config.writingQuality], { db, jobId, part, persist, onCall });
+  try {
+    if (unanswered >= MAX_UNANSWERED) {
+      throw new ProviderError(
+        'unavailable',
+        `The language model gave no whole response to ${MAX_UNANSWERED} calls for one part of the article. Nothing was charged; start it again later.`,
+      );
+    }
+    const written = await write(writer, work, calls);
+    await persist(() => storePart(db, jobId, part, written));
+  } catch (error) {
+    if (!(error instanceof ProviderError)) throw error;
+    if (error.kind === 'retryable' || error.kind === 'misconfigured') throw error;
+    if (doWithout !== undefined && (await persist(() => doWithout(error, work)))) return;
+    const failure = db.updateTable('generations').set({ failure: error.message }).where('job_id', '=', jobId);
+    await persist(() => failure.execute());
+    throw new ProviderError(error.kind, 'No text could be used; the job says why.', { cause: error });
+  }
+}
