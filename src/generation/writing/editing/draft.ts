@@ -71,12 +71,12 @@ export function splitDraft(parts: readonly NumberedPart[], bytes: number): Readi
   const sizes = parts.map((part) => Buffer.byteLength(JSON.stringify(part)) + 1);
   const total = sum(sizes);
   if (total <= bytes) return { readings: [parts], unread: 0 };
-  const middle = sizes.findIndex((_, index) => sum(sizes.slice(0, index + 1)) * 2 >= total);
-  const halves = [0, Math.max(1, middle)].map((from, index) => {
-    const to = index === 0 ? Math.max(1, middle) : parts.length;
+  const enough = 1 + sizes.findIndex((_, index) => sum(sizes.slice(0, index + 1)) * 2 >= total);
+  const middle = Math.min(Math.max(1, enough), Math.max(1, parts.length - 1));
+  const halves = [parts.slice(0, middle), parts.slice(middle)].map((half, index) => {
     let left = bytes;
-    return parts.slice(from, to).filter((_, at) => {
-      left -= sizes[from + at] ?? 0;
+    return half.filter((_, at) => {
+      left -= sizes[index * middle + at] ?? 0;
       return left >= 0;
     });
   });

@@ -57,7 +57,8 @@ const MAX_TARGET_RATIO = 1.1;
 
 /** Tokens of the longest text of a run: the same for all its requests. */
 function longestText({ brief: { config }, article }: Question): number {
-  const lengths = article === null ? [MAX_WORDS_PER_SECTION] : partLengths({ ...config, lead: 0 }, article.outline);
+  const lengths =
+    article === null ? [MAX_WORDS_PER_SECTION] : partLengths({ ...config, lead: 0 }, article.outline);
   return textTokens(Math.ceil(Math.max(...lengths) * MAX_TARGET_RATIO), config.language);
 }
 
