@@ -147,7 +147,7 @@ it('calls are in the report and the metrics, and in the usage of their workspace
   const grown = (name: string, labels: Record<string, string>) =>
     (after.value(name, { model: 'pseudo', ...labels }) ?? 0) -
     (before.value(name, { model: 'pseudo', ...labels }) ?? 0);
-  expect(grown('generation_calls_total', { outcome: 'answered' })).toBe(2 + sections);
+  expect(grown('generation_calls_total', { outcome: 'answered' })).toBe(3 + sections);
   expect(grown('generation_calls_total', { outcome: 'unanswered' })).toBe(1);
   expect(grown('generation_tokens_total', { kind: 'output' })).toBe(300 * sections);
 
@@ -165,7 +165,7 @@ it('calls are in the report and the metrics, and in the usage of their workspace
       workspaceId: workspace.id,
       workspace: expect.any(String),
       model: 'pseudo',
-      answered: 2 + sections,
+      answered: 3 + sections,
       unanswered: 1,
       inputTokens: 700 * sections,
       cachedTokens: 500 * sections,

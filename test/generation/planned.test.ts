@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Plan } from '../../src/generation/writing/plan.ts';
 import { ProviderError } from '../../src/providers/types.ts';
-import { editing } from '../articles/support.ts';
+import { documentOf, editing } from '../articles/support.ts';
 import { useGenerations } from '../support/generating.ts';
 
 const { service, workspace, calls, writers } = useGenerations({ credits: 20 });
@@ -92,6 +92,7 @@ it('title and keywords of a person go to the writer as they were when the run be
     title: 'Ten tools for beginners',
     targetKeywords: ['garden tools'],
     secondaryKeywords: ['spade'],
+    documentJson: documentOf(),
   });
   const { body } = await calls.draft(workspace, draft.id, {
     generationConfig: { topic: 'Tools', wordCount: 300 },

@@ -6,13 +6,14 @@ import { briefOf, outlineOf, writeArticle, writerAt } from './support.ts';
 let model: CarelessModel;
 afterEach(() => model.close());
 
-/** What the model was asked, first calls only: the instructions, and the user turn up to its task and from there on. */
+/** What the model was asked, first calls only: the instructions, and the user turn up to its task. */
 const turns = () =>
-  model.requests.map((request) => {
-    const [system, user] = chatRequest(request).messages;
+  model.requests.flatMap((request) => {
+    const [system, user, ...repair] = chatRequest(request).messages;
+    if (repair.length > 0) return [];
     const text = user?.content ?? '';
     const task = text.indexOf('\n{"task":');
-    return { system: system?.content, before: text.slice(0, task + 1), task: text.slice(task + 1) };
+    return [{ system: system?.content, before: text.slice(0, task + 1) }];
   });
 
 describe('the requests of a run', () => {
