@@ -1,5 +1,7 @@
 import type { Database } from '../src/db/database.ts';
+import { editArticle } from '../src/generation/edit.ts';
 import { failureOf } from '../src/generation/failures.ts';
+import { makeLead } from '../src/generation/lead.ts';
 import { enterStep, type GenerationStep } from '../src/generation/progress.ts';
 import { assembleGeneration, settleGeneration, settleOutline } from '../src/generation/settle.ts';
 import {
@@ -75,6 +77,14 @@ export function createGenerationActivities(dependencies: JobDependencies & Writi
     /** Writes the questions at the end. */
     writeFaq: (jobId: JobId): Promise<void> =>
       callEngine(engine, jobId, (signal) => makeFaq(dependencies, { jobId, signal, persist: whileAway })),
+
+    /** Has an editor read the whole; the article does without edits that fail. */
+    editArticle: (jobId: JobId): Promise<void> =>
+      callEngine(engine, jobId, (signal) => editArticle(dependencies, { jobId, signal, persist: whileAway })),
+
+    /** Writes the lead and the names; the article does without what fails. */
+    writeLead: (jobId: JobId): Promise<void> =>
+      callEngine(engine, jobId, (signal) => makeLead(dependencies, { jobId, signal, persist: whileAway })),
 
     /** Assembles the sections into a valid document. */
     assembleArticle: async (jobId: JobId): Promise<void> => {

@@ -10,14 +10,18 @@ const IMAGE_STEPS = ['image-prompts', 'images', 'media-processing'] as const;
 const GIVING_BACK = 'release the hold, the article is a draft again';
 
 /**
- * Writes an article from its topic, or from the approved outline: takes over the hold, makes the outline, plans the text,
- * writes section by section and settles. A run for the outline alone ends with it. Content never enters the history: outline
+ * Writes an article from its topic, or from the approved outline: takes over the hold, makes the outline, plans the text, writes
+ * section by section, has the whole edited and its lead written, and settles. A run for the outline alone ends with it. Content
+ * never enters the history: outline
  * and sections are rows, and only counts come back.
  */
 export async function generateArticle({ jobId }: GenerationRunInput): Promise<GenerationRunResult> {
   const steps = proxyActivities<GenerationActivities & JobActivities>(onJobSteps());
   const engine = proxyActivities<
-    Pick<GenerationActivities, 'planOutline' | 'writePlan' | 'writeSection' | 'writeFaq'>
+    Pick<
+      GenerationActivities,
+      'planOutline' | 'writePlan' | 'writeSection' | 'writeFaq' | 'editArticle' | 'writeLead'
+    >
   >({
     ...onEngineCalls(),
     startToCloseTimeout: PART_MS,
@@ -39,6 +43,12 @@ export async function generateArticle({ jobId }: GenerationRunInput): Promise<Ge
       ]);
     }
     if (faq) await engine.writeFaq.executeWithOptions(summarised('write the questions at the end'), [jobId]);
+    await orWithout(() =>
+      engine.editArticle.executeWithOptions(summarised('an editor reads the whole'), [jobId]),
+    );
+    await orWithout(() =>
+      engine.writeLead.executeWithOptions(summarised('write the lead, name the article'), [jobId]),
+    );
     await steps.assembleArticle.executeWithOptions(summarised('put the sections together'), [jobId]);
     for (const step of IMAGE_STEPS) {
       await steps.passStep.executeWithOptions(summarised(`${step}: nothing to do`), [jobId, step]);

@@ -77,9 +77,11 @@ const textCredits = (words: number, { writingQuality }: Pick<GenerationConfig, '
 
 type Ordered = Pick<GenerationConfig, 'wordCount' | 'writingQuality'>;
 
+/** The fewest words that can be sold. */
+export const fewestWords = ({ wordCount }: Pick<Ordered, 'wordCount'>): number => wordCount * LEAST_DELIVERED;
+
 /** True of a text that is too short to be sold: below half of what was ordered (contract.md G60). */
-export const isTooShort = (words: number, { wordCount }: Ordered): boolean =>
-  words < wordCount * LEAST_DELIVERED;
+export const isTooShort = (words: number, ordered: Ordered): boolean => words < fewestWords(ordered);
 
 /** The charge for a text: its price, or for less than nine tenths of wordCount that of the words delivered. */
 const chargeForText = (price: GenerationPrice, words: number, ordered: Ordered): number =>

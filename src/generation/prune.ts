@@ -31,6 +31,7 @@ export async function pruneGenerations(db: Database, options: PruneOptions): Pro
           voice: null,
           template: null,
           document: null,
+          checks: null,
           failure: null,
           linkable: null,
           own_title: null,

@@ -10,6 +10,7 @@ import { type CallRow, readCalls } from './calls.ts';
 import type { Outline } from './outline.ts';
 import { PART_KINDS } from './part-kinds.ts';
 import { ofKind } from './parts.ts';
+import { checksSchema, editingSchema, finishOf, leadSchema } from './report-finish.ts';
 import { MENDINGS } from './writing/markdown/mendings.ts';
 
 const count = (description: string) => z.int().min(0).describe(description);
@@ -71,6 +72,9 @@ export const generationReportSchema = z
       .describe(
         'Ids of the sections of the outline that are not in the article. Where the last section is among them, the one before it was not written as an ending. Empty in a job that is not COMPLETED, and once RETENTION_DAYS are over',
       ),
+    editing: editingSchema,
+    lead: leadSchema,
+    checks: checksSchema,
     calls: z
       .array(
         z.object({
@@ -130,6 +134,32 @@ export const generationReportExample: GenerationReport = {
     },
   ],
   leftOut: [],
+  editing: {
+    written: true,
+    leftOut: false,
+    edits: [
+      {
+        blockId: '3f1c5a0e9b7d4c2a8e6f1b0d5c7a9e3f-4',
+        change: 'deleted',
+        reason: 'Says what the first section says.',
+      },
+    ],
+    refused: 1,
+    unread: 0,
+    repairs: [],
+  },
+  lead: { written: true, leftOut: false, words: 58, named: true, repairs: [] },
+  checks: {
+    nearCopies: [],
+    sameHeadings: [],
+    keyword: { inLead: true, inHeading: true, density: 0.012, tooDense: false },
+    figures: [{ blockId: '3f1c5a0e9b7d4c2a8e6f1b0d5c7a9e3f-2', figure: '37' }],
+    lengths: [
+      { id: ' lead', planned: 60, words: 58 },
+      { id: 'section-1', planned: 270, words: 281 },
+      { id: 'section-2', planned: 270, words: 309 },
+    ],
+  },
   calls: [
     {
       part: 0,
@@ -158,7 +188,7 @@ export async function readGenerationReport(
   const job = await db
     .selectFrom('jobs')
     .innerJoin('generations', 'generations.job_id', 'jobs.id')
-    .select(['id', 'article_id', 'status', 'writer'])
+    .select(['id', 'article_id', 'status', 'writer', 'checks'])
     .select([
       'estimated_credits as estimated',
       'reserved_credits as reserved',
@@ -177,6 +207,8 @@ export async function readGenerationReport(
       sql<Partial<Outline> | null>`CASE WHEN kind = 'outline' AND ${job.status} = 'COMPLETED' THEN content END`.as(
         'outline',
       ),
+      sql<unknown>`CASE WHEN kind = 'edits' THEN content WHEN kind = 'lead'
+        THEN jsonb_build_object('named', jsonb_typeof(content -> 'names') = 'object') END`.as('finish'),
     ])
     .where('job_id', '=', jobId)
     .orderBy('part')
@@ -217,6 +249,8 @@ export async function readGenerationReport(
     leftOut: sections.flatMap((section, index) =>
       section.left_out ? (outline?.outline?.sections?.[index]?.id ?? []) : [],
     ),
+    ...finishOf(parts, job.status),
+    checks: job.status === 'COMPLETED' ? ((job.checks ?? null) as GenerationReport['checks']) : null,
     calls: calls.map(toCall),
   };
 }

@@ -15,17 +15,20 @@ import { ProviderError } from '../providers/types.ts';
 import { slugify } from '../slug.ts';
 import { doTask } from '../threads/pool.ts';
 import { inTheBackground } from '../threads/share.ts';
+import { checkArticle } from './check-article.ts';
 import type { GenerationConfig } from './config.ts';
 import { deliveredWords } from './delivered.ts';
 import { noteFailure } from './failures.ts';
+import { leadOf } from './lead.ts';
 import type { Outline } from './outline.ts';
-import { ofKind, readParts } from './parts.ts';
+import { finalText, ofKind, readParts } from './parts.ts';
 import { chargeOf, type GenerationPrice, isTooShort } from './price.ts';
 import { enterStep } from './progress.ts';
 import { takeOutPaidParts } from './take-over.ts';
 import { countOutline, takeOutOutlines } from './unpaid-outlines.ts';
+import { readWork } from './write-part.ts';
 import { assembleBody } from './writing/assemble.ts';
-import type { WrittenPart } from './writing/brief.ts';
+import type { Names } from './writing/write-lead.ts';
 
 /** This release delivers neither images nor fact checks: they are not priced, or held and released. */
 const NOT_DELIVERED = { images: 0, factChecking: false };
@@ -60,8 +63,9 @@ async function readResult(db: Database, jobId: JobId) {
       row.config as GenerationConfig,
     ),
     outline: outline?.content as Outline,
-    sections: ofKind(parts, 'section').map(({ content }) => content as WrittenPart),
-    faq: (faq?.content ?? null) as WrittenPart | null,
+    sections: ofKind(parts, 'section').map(finalText),
+    faq: faq === undefined ? null : finalText(faq),
+    ...leadOf(parts),
   };
 }
 
@@ -72,10 +76,10 @@ type GenerationResult = Awaited<ReturnType<typeof readResult>>;
  * @throws {ProviderError} when the document is not valid or less than half of what was ordered, with a message for customers
  */
 export async function assembleGeneration(db: Database, jobId: JobId): Promise<void> {
-  const { workspace_id, outline, sections, faq, config } = await readResult(db, jobId);
+  const { workspace_id, outline, sections, faq, lead, config } = await readResult(db, jobId);
   const ordered = config as GenerationConfig;
   const questions = faq === null ? null : { language: ordered.language, part: faq };
-  const body = assembleBody(outline, sections, questions);
+  const body = assembleBody(outline, sections, questions, lead?.blocks);
   const delivered = deliveredWords(body.blocks);
   if (isTooShort(delivered, ordered)) {
     const error = new ProviderError(
@@ -86,6 +90,7 @@ export async function assembleGeneration(db: Database, jobId: JobId): Promise<vo
     await noteFailure(db, jobId, error);
     throw error;
   }
+  const checks = checkArticle(await readWork(db, jobId));
   const document = JSON.stringify(body);
   const checked = await inTheBackground(workspace_id, () => doTask('check', document));
   if (!checked.ok) {
@@ -94,7 +99,12 @@ export async function assembleGeneration(db: Database, jobId: JobId): Promise<vo
   }
   await db
     .updateTable('generations')
-    .set({ document: checked.stored.json, words: checked.stored.words, delivered_words: delivered })
+    .set({
+      document: checked.stored.json,
+      words: checked.stored.words,
+      delivered_words: delivered,
+      checks: JSON.stringify(checks),
+    })
     .where('job_id', '=', jobId)
     .execute();
 }
@@ -169,7 +179,7 @@ const settle = (
   { document, ...rendered }: Rendered & { readonly document: string },
 ): Promise<boolean> =>
   settleJob(tx, jobId, 'FINALIZING', async (target) => {
-    const names = await namesFor(tx, target, result.outline);
+    const names = await namesFor(tx, target, result.names ?? result.outline);
     const author = { kind: 'system', workspaceId: target.workspace_id, jobId } as const;
     await replaceContent(tx, target.id, author)
       .set({
@@ -192,9 +202,9 @@ const settle = (
   });
 
 /**
- * Title, slug and meta texts after a generation: those of the outline, unless a person has set them.
+ * Title, slug and meta texts after a generation (contract.md G85): those that were made, unless a person has set them.
  */
-async function namesFor(tx: Tx, { id, project_id }: JobTarget, outline: Outline) {
+async function namesFor(tx: Tx, { id, project_id }: JobTarget, made: Names) {
   const article = await tx
     .selectFrom('articles')
     .select([
@@ -210,12 +220,12 @@ async function namesFor(tx: Tx, { id, project_id }: JobTarget, outline: Outline)
     .executeTakeFirstOrThrow();
   const scope = { projectId: project_id, language: article.primary_language, except: id };
   return {
-    title: article.title === article.made_title ? outline.title : article.title,
+    title: article.title === article.made_title ? made.title : article.title,
     slug:
       article.slug === article.made_slug
-        ? await lockAndChooseSlug(tx, scope, slugify(outline.slug, 'article'))
+        ? await lockAndChooseSlug(tx, scope, slugify(made.slug, 'article'))
         : article.slug,
-    meta_title: article.meta_title ?? outline.metaTitle,
-    meta_description: article.meta_description ?? outline.metaDescription,
+    meta_title: article.meta_title ?? made.metaTitle,
+    meta_description: article.meta_description ?? made.metaDescription,
   };
 }

@@ -16,7 +16,10 @@ const SLACK_WORDS = 60;
 const TOLERANCE = 0.25;
 const TOLERANCE_WORDS = 40;
 
-type Lengths = Pick<GenerationConfig, 'wordCount' | 'faq'>;
+/** What an article has to be long, and the words of its lead, which the sections leave it. */
+export interface Lengths extends Pick<GenerationConfig, 'wordCount' | 'faq'> {
+  readonly lead: number;
+}
 
 /** A written part, without its heading. */
 export interface PartLength {
@@ -59,9 +62,12 @@ export function scaleLengths(
 export const isShort = (words: number, target: number): boolean =>
   target - words > Math.max(target * TOLERANCE, TOLERANCE_WORDS);
 
-/** Words of each part: those of `scaleLengths`, and those of the questions at the end. They add up to wordCount. */
+/** Words of all sections. */
+const sectionWords = (lengths: Lengths): number => bodyWords(lengths) - lengths.lead;
+
+/** Words of each part: those of `scaleLengths`, and those of the questions at the end. With the lead they add up to wordCount. */
 export function partLengths(config: Lengths, outline: Outline): number[] {
-  const sections = scaleLengths(outline.sections, bodyWords(config));
+  const sections = scaleLengths(outline.sections, sectionWords(config));
   return config.faq ? [...sections, faqWords(config)] : sections;
 }
 
@@ -71,12 +77,12 @@ export function partLengths(config: Lengths, outline: Outline): number[] {
  * @param finished the sections before it; those that are left out have no words
  */
 export function sectionTarget(config: Lengths, outline: Outline, finished: readonly PartLength[]): number {
-  const planned = scaleLengths(outline.sections, bodyWords(config));
+  const planned = scaleLengths(outline.sections, sectionWords(config));
   const index = finished.length;
   const own = planned[index] ?? 0;
   const later = sum(planned.slice(index + 1));
   const left =
-    bodyWords(config) - sum(finished.map((part, at) => writtenWords(part, headingWords(outline, at))));
+    sectionWords(config) - sum(finished.map((part, at) => writtenWords(part, headingWords(outline, at))));
   const adapted = clamp(
     (left * own) / Math.max(1, own + later),
     own * (1 - MAX_OFF),
@@ -86,7 +92,7 @@ export function sectionTarget(config: Lengths, outline: Outline, finished: reado
 }
 
 /** Words to ask for in the questions at the end. @param heading words of the heading above them */
-export const faqTarget = (config: Lengths, heading: number): number =>
+export const faqTarget = (config: Omit<Lengths, 'lead'>, heading: number): number =>
   Math.max(MIN_TARGET, faqWords(config) - heading);
 
 /**
@@ -110,6 +116,14 @@ export function roomFor(
   const own = (shares[finished.length] ?? 0) - heading;
   return Math.max(1, own >= MIN_TARGET ? own + Math.min(0, slack) : Math.min(MIN_TARGET, own + slack));
 }
+
+/** The most words of all sections and questions, with their headings. */
+export const bodyRoom = ({ wordCount, lead }: Lengths): number =>
+  Math.floor((wordCount - lead) * MAX_RATIO) + SLACK_WORDS;
+
+/** The most words of a lead of so many (contract.md G83), in an article that has these without it. */
+export const leadRoom = ({ wordCount, lead }: Lengths, written: number): number =>
+  Math.min(Math.floor(lead * MAX_RATIO), Math.floor(wordCount * MAX_RATIO) + SLACK_WORDS - written);
 
 const headingWords = ({ sections }: Outline, index: number): number =>
   countTextWords(sections[index]?.heading ?? '');

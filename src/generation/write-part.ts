@@ -8,7 +8,7 @@ import type { GenerationConfig } from './config.ts';
 import { countCalls } from './count-calls.ts';
 import { noteFailure } from './failures.ts';
 import type { Outline } from './outline.ts';
-import { ofKind, type Part, readParts, storePart } from './parts.ts';
+import { type NewContent, ofKind, type Part, readParts, storePart } from './parts.ts';
 import { partKey, takeOverPart } from './take-over.ts';
 import type { WritingBrief } from './writing/brief.ts';
 import type { StoredPlan } from './writing/plan.ts';
@@ -69,13 +69,10 @@ export function required(outline: Outline | null): Outline {
   return outline;
 }
 
-/** What is stored of a part. */
-export type PartContent = Omit<Parameters<typeof storePart>[3], 'key'>;
-
 /** How a part is written. */
 export interface PartWork {
   readonly find: (parts: readonly Part[]) => Part | undefined;
-  readonly write: (writer: ArticleWriter, work: Work, answered: number) => Promise<PartContent>;
+  readonly write: (writer: ArticleWriter, work: Work, answered: number) => Promise<NewContent>;
   /** Stores that the job does without a part for which no text can be used; false where it can't. */
   readonly doWithout?: (error: ProviderError, work: Work & { readonly key: string }) => Promise<boolean>;
 }

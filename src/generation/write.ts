@@ -9,6 +9,7 @@ import { findNearest } from './linkable/nearest.ts';
 import { countOutlineWords } from './outline.ts';
 import type { PartKind } from './part-kinds.ts';
 import {
+  type NewContent,
   OUTLINE_PART,
   ofKind,
   type Part,
@@ -21,8 +22,8 @@ import {
 import type { GenerationPrice } from './price.ts';
 import { showWritten } from './progress.ts';
 import { partLengths } from './target-lengths.ts';
+import { lengthsOf } from './text-parts.ts';
 import {
-  type PartContent,
   readWork,
   required,
   type Work,
@@ -37,9 +38,10 @@ import { planOutline } from './writing/plan-outline.ts';
 import { writeFaq } from './writing/write-faq.ts';
 import { writeSection } from './writing/write-section.ts';
 
-/** Words that an outline counts as unpaid work at least, and a plan. */
+/** Words that an outline counts as unpaid work at least, a plan, and the editor's pass. */
 const OUTLINE_WORDS = 300;
 const PLAN_WORDS = 300;
+export const EDITS_WORDS = 300;
 /** Keywords of an article that its writer is told. */
 const MAX_OWN_KEYWORDS = 25;
 
@@ -98,35 +100,44 @@ export const makeOutline = (dependencies: WritingDependencies, task: WritingTask
 /** Plans the text, unless that is done. Without a usable plan the sections go by the outline (contract.md G66). */
 export async function makeTextPlan(dependencies: WritingDependencies, task: WritingTask): Promise<void> {
   const { db } = dependencies;
+  const { jobId, signal } = task;
   const store = (plan: StoredPlan) => ({ content: plan, words: PLAN_WORDS });
-  await task.persist(() => planParts(db, task.jobId, [{ part: PLAN_PART, kind: 'plan', words: PLAN_WORDS }]));
+  await task.persist(() => planParts(db, jobId, [{ part: PLAN_PART, kind: 'plan', words: PLAN_WORDS }]));
   await writePart(dependencies, task, {
     find: firstOf('plan'),
     write: async (writer, { brief, outline }, answered) => {
-      const plan = await makePlan(writer, {
-        ...{ brief, outline: required(outline), answered, signal: task.signal },
-      });
+      const plan = await makePlan(writer, { brief, outline: required(outline), answered, signal });
       return store({ plan });
     },
     doWithout: async (_error, { key }) => {
-      await storePart(db, task.jobId, PLAN_PART, { ...store({ plan: null }), key });
+      await storePart(db, jobId, PLAN_PART, { ...store({ plan: null }), key });
       return true;
     },
   });
 }
 
-/** Adds a planned row for each section, and one for the FAQ. @returns the number of sections, and whether there is a FAQ */
+/**
+ * Adds a planned row for each section, for the FAQ, the editor's pass and the lead.
+ * @returns the number of sections, and whether there is a FAQ
+ */
 export async function planSections(db: Database, jobId: JobId): Promise<{ sections: number; faq: boolean }> {
-  const { brief, outline } = await readWork(db, jobId);
+  const { brief, outline, plan } = await readWork(db, jobId);
   const { sections } = required(outline);
-  const planned = partLengths(brief.config, required(outline)).map(
-    (words, index): PlannedPart => ({
-      part: PLAN_PART + 1 + index,
-      kind: index < sections.length ? 'section' : 'faq',
-      words,
-    }),
+  const lengths = lengthsOf(brief.config, plan);
+  const texts = partLengths(lengths, required(outline)).map((words, index) => ({
+    kind: index < sections.length ? ('section' as const) : ('faq' as const),
+    words,
+  }));
+  const planned = [
+    ...texts,
+    { kind: 'edits', words: EDITS_WORDS },
+    { kind: 'lead', words: lengths.lead },
+  ] as const;
+  await planParts(
+    db,
+    jobId,
+    planned.map((part, index): PlannedPart => ({ ...part, part: PLAN_PART + 1 + index })),
   );
-  await planParts(db, jobId, planned);
   return { sections: sections.length, faq: brief.config.faq };
 }
 
@@ -139,13 +150,14 @@ export async function makeSection(
   task: WritingTask & { readonly section: number },
 ): Promise<void> {
   const index = task.section - 1;
+  const { jobId } = task;
   await writePart(dependencies, task, {
     find: (parts) => ofKind(parts, 'section')[index],
     write: async (writer, work, answered) => {
       const finished = writtenSections(work).slice(0, index);
-      const request = { ...textOf(work), finished, answered, signal: task.signal };
+      const request = { ...basisOf(work), finished, answered, signal: task.signal };
       const articles = articlesFor(request.outline, { index, finished }, work.linkable);
-      return stored(await writeSection(writer, { ...request, index, articles }));
+      return contentOf(await writeSection(writer, { ...request, index, articles }));
     },
     doWithout: async ({ kind }, { brief, outline, parts }) => {
       if (kind !== 'unusable' && kind !== 'refused') return false;
@@ -153,13 +165,13 @@ export async function makeSection(
       const numbers = ofKind(parts, 'section').slice(index, last);
       return leaveOut(
         dependencies.db,
-        task.jobId,
+        jobId,
         numbers.map(({ part }) => part),
         brief.config,
       );
     },
   });
-  await showWritten(dependencies.db, task.jobId);
+  await showWritten(dependencies.db, jobId);
 }
 
 /** Writes the FAQ, unless it is stored. The sections must be written. */
@@ -167,14 +179,14 @@ export async function makeFaq(dependencies: WritingDependencies, task: WritingTa
   await writePart(dependencies, task, {
     find: firstOf('faq'),
     write: async (writer, work, answered) => {
-      const request = { ...textOf(work), finished: writtenSections(work), answered, signal: task.signal };
-      return stored(await writeFaq(writer, request));
+      const request = { ...basisOf(work), finished: writtenSections(work), answered, signal: task.signal };
+      return contentOf(await writeFaq(writer, request));
     },
   });
   await showWritten(dependencies.db, task.jobId);
 }
 
-const firstOf =
+export const firstOf =
   (kind: PartKind) =>
   (parts: readonly Part[]): Part | undefined =>
     ofKind(parts, kind)[0];
@@ -182,10 +194,13 @@ const firstOf =
 const writtenSections = ({ parts }: Work): WrittenPart[] =>
   ofKind(parts, 'section').map(({ content }) => content as WrittenPart);
 
-const textOf = ({ brief, outline, plan }: Work) => ({ brief, outline: required(outline), plan });
-
-const stored = (written: WrittenPart): PartContent => ({
+const contentOf = (written: WrittenPart): NewContent => ({
   content: written,
   words: written.words,
   mended: written.mended,
+});
+
+const basisOf = ({ brief, outline, plan }: Work) => ({
+  ...{ brief, outline: required(outline), plan },
+  lead: lengthsOf(brief.config, plan).lead,
 });

@@ -10,10 +10,10 @@ import { eventually } from '../support/wait.ts';
 
 const service = useTestService({ UNBILLED_LIMIT_WORDS: '0' });
 
-/** Every step, and the assembly of the document. Who is let in holds up the others of its workspace, so that one is alone. */
-const PLACES: readonly Place[] = [...STEPS, 'assembling'];
+/** Every step, the time between edits and lead, and the assembly of the document. Who is let in holds up the others of its workspace, so that one is alone. */
+const PLACES: readonly Place[] = [...STEPS, 'leading', 'assembling'];
 
-// contract.md G19
+// contract.md G19 and G75
 it('a generation whose worker is killed in the transaction of any of its steps is charged once, and requests nothing twice', {
   timeout: 200_000,
 }, async () => {

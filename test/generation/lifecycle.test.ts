@@ -83,7 +83,7 @@ describe('a generation', () => {
     ]);
     const progress = moves.map((move) => move.progress);
     expect(progress).toEqual([...new Set(progress)].sort((one, other) => one - other));
-    expect(writers.asked.at(-1)).toBe('faq');
+    expect(writers.asked.slice(-3)).toEqual(['faq', 'edits', 'lead']);
   });
 
   // contract.md G15
@@ -194,7 +194,8 @@ describe('a run that stops for its outline', () => {
     expect(told.sections[0]).toMatchObject({ heading: 'Said by a person', written: true });
     const written = await calls.readArticle(workspace, article.id);
     expect(written).toMatchObject({ status: 'NEEDS_REVIEW', title: outline.title, outline: edited });
-    expect(written.documentJson.blocks[0]).toMatchObject({ type: 'heading', text: 'Said by a person' });
+    const heading = written.documentJson.blocks.find(({ type }) => type === 'heading');
+    expect(heading).toMatchObject({ text: 'Said by a person' });
     expect(await calls.eventTypes(article.id)).toEqual([
       'article.created',
       'article.generation.started',

@@ -41,6 +41,7 @@ it('every call has its limit: a fixed one for an outline, one by its words for a
     brief: briefOf({ wordCount: 300 }),
     outline,
     plan: null,
+    lead: 0,
     index: 0,
     finished: [],
     articles: [],

@@ -111,7 +111,8 @@ async function asked(index: number, config: Partial<GenerationConfig> = {}, plan
   const text = prose(300, 'lily');
   const part = { blocks: [{ id: 'x', type: 'paragraph' as const, text }], words: 300, mended: {} };
   const finished = Array.from({ length: index }, () => part);
-  await writeSection(model.writer, { brief, outline, plan, index, finished, articles: [], signal: never });
+  const request = { brief, outline, plan, lead: 0, index, finished, articles: [], signal: never };
+  await writeSection(model.writer, request);
   const turn = model.requests()[0]?.messages[1]?.content ?? '';
   const lines = jsonIn(turn) as Record<string, Record<string, unknown>>[];
   await model.close();

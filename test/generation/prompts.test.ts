@@ -23,9 +23,10 @@ describe('the requests of a run', () => {
     const outline = outlineOf('Soil', 'Light', 'Water', 'Frost');
     const brief = briefOf({ faq: true, wordCount: 800 });
     const { parts } = await writeArticle(writerAt(model.url), brief, [], outline);
-    const asked = turns();
-    expect(asked).toHaveLength(6);
-    expect(new Set(asked.map(({ system }) => system)).size).toBe(1);
+    // The editor and the lead come last: they get the finished text.
+    expect(turns()).toHaveLength(8);
+    expect(new Set(turns().map(({ system }) => system)).size).toBe(1);
+    const asked = turns().slice(0, 6);
     for (const [index, { before }] of asked.entries()) {
       expect(before.startsWith(asked[index - 1]?.before ?? '')).toBe(true);
       // The first request is for the plan.

@@ -2,11 +2,12 @@ import '../support/fast-check.ts';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { countTextWords } from '../../src/document/format/words.ts';
-import { bodyWords, faqWords } from '../../src/generation/config.ts';
+import { bodyWords, faqWords, leadWords } from '../../src/generation/config.ts';
 import { MAX_SECTIONS } from '../../src/generation/outline.ts';
 import {
   faqTarget,
   isShort,
+  leadRoom,
   type PartLength,
   partLengths,
   roomFor,
@@ -17,7 +18,7 @@ import { anyConfig, anyOutlineFor } from './arbitraries.ts';
 
 const anyPlan = anyConfig.chain((config) =>
   fc.record({
-    config: fc.constant(config),
+    config: fc.boolean().map((leads) => ({ ...config, lead: leads ? leadWords(config) : 0 })),
     outline: anyOutlineFor(config),
   }),
 );
@@ -34,7 +35,7 @@ describe('lengths', () => {
   it('of all parts add up to wordCount', () => {
     fc.assert(
       fc.property(anyPlan, ({ config, outline }) => {
-        const sum = partLengths(config, outline).reduce((total, words) => total + words, 0);
+        const sum = partLengths(config, outline).reduce((total, words) => total + words, config.lead);
         expect(sum).toBe(config.wordCount);
       }),
     );
@@ -91,7 +92,9 @@ describe('lengths', () => {
     // A section has room to make good what others wrote too little.
     const plain = anyPlan.filter(
       ({ config, outline: { sections } }) =>
-        config.wordCount >= 600 && sections.length >= 4 && bodyWords(config) <= 1_300 * sections.length,
+        config.wordCount >= 600 &&
+        sections.length >= 4 &&
+        bodyWords(config) - config.lead <= 1_300 * sections.length,
     );
     fc.assert(
       fc.property(
@@ -109,7 +112,7 @@ describe('lengths', () => {
               written.push({ words: Math.round(words * (1 + (signs[index] ? off : -off))) });
             }
             const headings = even.sections.reduce((sum, { heading }) => sum + countTextWords(heading), 0);
-            let total = written.reduce((sum, { words }) => sum + words, headings);
+            let total = written.reduce((sum, { words }) => sum + words, headings + config.lead);
             if (config.faq) total += faqWords(config);
             const tolerated = off === 0 ? 0.1 : 0.2;
             expect(Math.abs(total - config.wordCount)).toBeLessThanOrEqual(config.wordCount * tolerated);
@@ -143,7 +146,8 @@ describe('lengths', () => {
             expect(room).toBeGreaterThanOrEqual(1);
             written.push({ words: Math.max(1, Math.ceil((room * (filled[part] ?? 0)) / 100)) });
           }
-          const all = written.reduce((sum, { words }, part) => sum + words + (headings[part] ?? 3), 0);
+          const body = written.reduce((sum, { words }, part) => sum + words + (headings[part] ?? 3), 0);
+          const all = body + Math.max(0, leadRoom(config, body));
           const most = config.wordCount * 1.15 + 60;
           // Only headings can be longer, with a word below each.
           const least = headings.reduce((sum, words) => sum + words + 1, config.faq ? 4 : 0);

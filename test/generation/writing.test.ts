@@ -26,6 +26,7 @@ const write = (brief = briefOf()) =>
     brief,
     outline,
     plan: null,
+    lead: 0,
     index: 1,
     finished: [before],
     articles,
@@ -172,6 +173,7 @@ describe('the questions', () => {
       brief: briefOf({ faq: true }),
       outline,
       plan: null,
+      lead: 0,
       finished: [half, half],
       signal: never,
     });

@@ -78,6 +78,8 @@ export interface JobTables {
     words: Nullable<number>;
     /** Words of the body that are charged: code counts. */
     delivered_words: Nullable<number>;
+    /** What the checks of the finished text found; null until it is put together, and once the job was pruned. */
+    checks: NullableJson<Record<string, unknown>>;
     /** Articles that it may link to; null until validated. */
     linkable: NullableJson<readonly { readonly id: string; readonly title: string }[]>;
     /** The title and the keywords that a person gave the article; null without, and until validated. */

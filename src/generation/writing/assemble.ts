@@ -19,8 +19,8 @@ export interface WrittenFaq {
 }
 
 /**
- * Builds the body of an article (contract.md G43): each section below its heading of level 2 or 3, the FAQ last. It is
- * valid and has no heading of level 1.
+ * Builds the body of an article (contract.md G43 and G83): the lead, each section below its heading of level 2 or 3, the
+ * FAQ last. It is valid and has no heading of level 1.
  * @param parts one for each section of the outline, in order; an empty one is left out with its heading
  * @throws {ProviderError} `unusable` when the document is not valid, with a message for customers
  */
@@ -28,14 +28,16 @@ export function assembleBody(
   outline: Outline,
   parts: readonly WrittenPart[],
   faq: WrittenFaq | null,
+  lead: readonly Block[] = [],
 ): DocumentJson {
   if (parts.length !== outline.sections.length) {
     throw new RangeError(`${parts.length} parts for ${outline.sections.length} sections`);
   }
-  const blocks = outline.sections.flatMap(({ id, heading, level }, index): Block[] => {
+  const sections = outline.sections.flatMap(({ id, heading, level }, index): Block[] => {
     const own = parts[index]?.blocks ?? [];
     return own.length === 0 ? [] : [{ id: blockId(id, 0), type: 'heading', level, text: heading }, ...own];
   });
+  const blocks = [...lead, ...sections];
   if (faq !== null) {
     const text = faqHeading(faq.language);
     blocks.push({ id: blockId(FAQ_ID, 0), type: 'heading', level: 2, text }, ...faq.part.blocks);

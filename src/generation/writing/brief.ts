@@ -31,6 +31,7 @@ export interface WritingBrief {
 export type DefectCode =
   | 'chatter'
   | 'empty'
+  | 'figure'
   | 'language'
   | 'length'
   | 'refused'

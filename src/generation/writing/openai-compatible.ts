@@ -15,6 +15,7 @@ export function createOpenAiCompatibleWriter({ tokens, ...options }: WriterOptio
   return {
     name: 'openai-compatible',
     model: options.model,
+    contextTokens: tokens.contextTokens,
     async ask(question) {
       const { schema, ...request } = requestOf(question, tokens);
       return model.complete({

@@ -4,7 +4,9 @@ import type { ChatResponse } from '../../providers/chat-model.ts';
 import { tidy } from './markdown/bound.ts';
 import type { OutlineOutput } from './model-output.ts';
 import type { PlanOutput } from './plan.ts';
+import type { EditsOutput } from './prompts/edits.ts';
 import type { Question, QuestionOf } from './prompts/index.ts';
+import type { LeadOutput } from './prompts/lead.ts';
 import type { ArticleWriter } from './writer.ts';
 
 /** Planned words of a section and of a paragraph. */
@@ -17,6 +19,9 @@ const HEADING_FROM = 400;
 /** Words of a customer's text that are quoted. */
 const QUOTED_WORDS = 8;
 const QUESTIONS = 3;
+/** How texts begin, and one that was edited: both have as many words. */
+const OPENING = 'This is pseudo text in place of';
+const EDITED_OPENING = 'This is edited pseudo text instead of';
 
 const HEADINGS = [
   'What {topic} is about',
@@ -50,6 +55,7 @@ const NUMBERS = ['one', 'two', 'three', 'four', 'five', 'six', 'seven', 'eight',
 export const createPseudoWriter = (): ArticleWriter => ({
   name: 'pseudo',
   model: 'pseudo',
+  contextTokens: Number.POSITIVE_INFINITY,
   async ask(question) {
     question.signal.throwIfAborted();
     return respond(question);
@@ -59,7 +65,7 @@ export const createPseudoWriter = (): ArticleWriter => ({
 /** Its responses by kind of part: an object, or the blocks of a text. */
 const RESPONSES: {
   readonly [Kind in Question['kind']]: (question: QuestionOf<Kind>) => object | readonly string[];
-} = { outline: outlineFor, plan: planFor, section: sectionOf, faq: faqOf };
+} = { outline: outlineFor, plan: planFor, section: sectionOf, faq: faqOf, edits: editsOf, lead: leadOf };
 
 function respond(question: Question): ChatResponse {
   const write = RESPONSES[question.kind] as (question: Question) => object | readonly string[];
@@ -72,7 +78,6 @@ function respond(question: Question): ChatResponse {
 function outlineFor({ brief, words, sections: { least, most } }: QuestionOf<'outline'>): OutlineOutput {
   const { config } = brief;
   const topic = plainWords(config.topic, 'this topic');
-  const title = `Pseudo article about ${topic}`;
   const planned = Math.min(Math.round(words / WORDS_PER_SECTION), MAX_PLANNED_SECTIONS);
   const count = Math.min(Math.max(planned, least), most);
   const sections = HEADINGS.slice(0, count).map((heading, index) => ({
@@ -82,8 +87,13 @@ function outlineFor({ brief, words, sections: { least, most } }: QuestionOf<'out
     keywords: config.secondaryKeywords.slice(0, 2),
     estimatedWords: Math.round(words / count),
   }));
+  return { ...outlineNames(topic), sections };
+}
+
+function outlineNames(topic: string): Omit<OutlineOutput, 'sections'> {
+  const title = `Pseudo article about ${topic}`;
   const metaDescription = `A pseudo text about ${topic}, written without a model.`;
-  return { title, slug: '', metaTitle: title, metaDescription, sections };
+  return { title, slug: '', metaTitle: title, metaDescription };
 }
 
 /** A plan that leaves everything as the outline has it. */
@@ -124,7 +134,7 @@ function sectionOf({ brief, section, number, words, articles }: QuestionOf<'sect
   const lengths = evenly(left, Math.max(1, Math.ceil(left / WORDS_PER_PARAGRAPH)));
   const paragraphs = lengths.map((length, index) => {
     const place = `paragraph ${index + 1} of section ${number}`;
-    const long = `This is pseudo text in place of ${languageOf(brief.config.language)}, ${place}.`;
+    const long = `${OPENING} ${languageOf(brief.config.language)}, ${place}.`;
     const see = `${long} See also ${linked} for more.`;
     const openings = [...(linked !== '' && index === 0 ? [see] : []), long, `Pseudo text, ${place}.`];
     const text = exactly(length, openings, source, number);
@@ -151,9 +161,31 @@ function faqOf({ brief, words }: QuestionOf<'faq'>): string[] {
   const titles = NUMBERS.slice(0, QUESTIONS).map((word) => `What is pseudo question ${word} about ${topic}?`);
   const lengths = evenly(Math.max(QUESTIONS, words - countTextWords(titles.join('\n'))), QUESTIONS);
   return titles.flatMap((question, index) => {
-    const opening = `This is pseudo text in place of ${languageOf(brief.config.language)}, answer ${index + 1}.`;
+    const opening = `${OPENING} ${languageOf(brief.config.language)}, answer ${index + 1}.`;
     return [`### ${question}`, exactly(lengths[index] ?? 0, [opening], source, index + 1)];
   });
+}
+
+/** One edit that changes no length, where a text says that it is pseudo text. */
+function editsOf({ draft }: QuestionOf<'edits'>): EditsOutput {
+  const blocks = draft.flatMap((part) => part.blocks);
+  const [edited] = blocks.flatMap(({ number, text }) =>
+    number !== undefined && text.startsWith(OPENING) ? [{ number, text }] : [],
+  );
+  if (edited === undefined) return { edits: [] };
+  const text = EDITED_OPENING + edited.text.slice(OPENING.length);
+  const reason = 'A pseudo edit, made without a model, changes no meaning.';
+  return { edits: [{ block: edited.number, action: 'replace', text, reason }] };
+}
+
+/** A lead of exactly the requested length, and the names that the outline has. */
+function leadOf({ brief, article, words }: QuestionOf<'lead'>): LeadOutput {
+  const topic = plainWords(brief.config.topic, 'this topic');
+  const source = sentencesAbout({ heading: topic, topic, keyword: topic });
+  const opening = `This is a pseudo lead in place of ${languageOf(brief.config.language)}.`;
+  const { title, slug, metaTitle, metaDescription } = article?.outline ?? outlineNames(topic);
+  const lead = words === 0 ? '' : exactly(words, [opening], source, 1);
+  return { lead, title, slug, metaTitle, metaDescription };
 }
 
 /** Repeats the sentences endlessly. */

@@ -10,6 +10,7 @@ const MAX_SHOWN = 20_000;
 const REASONS: Readonly<Record<DefectCode, string>> = {
   chatter: 'it spoke about itself instead of the topic',
   empty: 'there was no text',
+  figure: 'it had figures from nowhere',
   language: 'it was not in the requested language',
   length: 'it was too long',
   refused: 'the model declined to write it',

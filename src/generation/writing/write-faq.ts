@@ -20,7 +20,7 @@ export const FAQ_ID = ' faq';
  * @throws {ProviderError} as `writeSection`
  */
 export async function writeFaq(writer: ArticleWriter, request: FaqRequest): Promise<WrittenPart> {
-  const { brief, outline, plan, finished, answered, signal } = request;
+  const { brief, outline, plan, lead, finished, answered, signal } = request;
   const heading = faqHeading(brief.config.language);
   const words = faqTarget(brief.config, countTextWords(heading));
   const rules = {
@@ -46,7 +46,7 @@ export async function writeFaq(writer: ArticleWriter, request: FaqRequest): Prom
     what: 'the frequently asked questions',
     signal,
   });
-  const room = roomFor(brief.config, outline, finished, countTextWords(heading));
+  const room = roomFor({ ...brief.config, lead }, outline, finished, countTextWords(heading));
   return partOf(withinBounds(value), cutQuestions, room);
 }
 

@@ -20,10 +20,10 @@ const QUOTED_WORDS = 12;
  *   reason when aborted
  */
 export async function writeSection(writer: ArticleWriter, request: SectionRequest): Promise<WrittenPart> {
-  const { brief, outline, plan, index, finished, articles, answered, signal } = request;
+  const { brief, outline, plan, lead, index, finished, articles, answered, signal } = request;
   const section = outline.sections[index];
   if (section === undefined) throw new RangeError(`an outline without a section ${index}`);
-  const words = sectionTarget(brief.config, outline, finished);
+  const words = sectionTarget({ ...brief.config, lead }, outline, finished);
   const rules = {
     ...customersWords(brief, outline, articles),
     section,
@@ -48,7 +48,7 @@ export async function writeSection(writer: ArticleWriter, request: SectionReques
     what: `the section “${firstWords(section.heading, QUOTED_WORDS)}”`,
     signal,
   });
-  const room = roomFor(brief.config, outline, finished, countTextWords(section.heading));
+  const room = roomFor({ ...brief.config, lead }, outline, finished, countTextWords(section.heading));
   return partOf(value, cutBlocks, room);
 }
 

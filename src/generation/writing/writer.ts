@@ -11,6 +11,8 @@ export interface ArticleWriter {
   readonly name: string;
   /** What its calls are listed under. */
   readonly model: string;
+  /** What it can have before it at once, its response included. */
+  readonly contextTokens: number;
   /** @throws {ProviderError} `refused` when the model declines, another kind without a response; or the signal's reason */
   ask(question: Question): Promise<ChatResponse>;
 }
@@ -30,6 +32,8 @@ export interface OutlineRequest {
 export interface SectionRequest {
   readonly brief: WritingBrief;
   readonly outline: Outline;
+  /** Words of the lead that will stand before the sections. */
+  readonly lead: number;
   /** What the sections are written by; null when there is none. */
   readonly plan: Plan | null;
   /** The section's position, from 0. */

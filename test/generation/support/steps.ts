@@ -19,8 +19,11 @@ export type Step = (typeof STEPS)[number];
 /** Any number that no other test locks. */
 const GATE = 30;
 
-/** Where a job can be held: as it enters a step, or as its document is stored, between WRITING and the next step. */
-export type Place = Step | 'assembling';
+/**
+ * Where a job can be held: as it enters a step, as its lead is about to be requested, once the edits are stored, or as its
+ * document is stored, between WRITING and the next step.
+ */
+export type Place = Step | 'leading' | 'assembling';
 
 /** What the database does when a job enters a step: nothing, refuse it for good, or wait at a gate. */
 export interface StepControl {
@@ -69,6 +72,16 @@ export async function controlSteps(db: Database): Promise<StepControl> {
     END $$`.execute(db);
   await sql`CREATE TRIGGER control_assembly BEFORE UPDATE ON generations
     FOR EACH ROW EXECUTE FUNCTION control_assembly()`.execute(db);
+  await sql`
+    CREATE FUNCTION control_lead() RETURNS trigger LANGUAGE plpgsql AS $$
+    BEGIN
+      IF NEW.asked AND NOT OLD.asked AND NEW.kind = 'lead' AND EXISTS (
+        SELECT FROM step_control WHERE status = 'leading' AND job_id = NEW.job_id)
+      THEN PERFORM pg_advisory_xact_lock(${sql.lit(GATE)}); END IF;
+      RETURN NEW;
+    END $$`.execute(db);
+  await sql`CREATE TRIGGER control_lead BEFORE UPDATE ON generation_parts
+    FOR EACH ROW EXECUTE FUNCTION control_lead()`.execute(db);
   const control = async (...rows: { status: Place; does: 'refuse' | 'hold'; job_id?: string }[]) => {
     await sql`DELETE FROM step_control`.execute(db);
     await sql`INSERT INTO step_control SELECT * FROM jsonb_populate_recordset(

@@ -5,12 +5,14 @@ import { silence } from '../../support/engine-server.ts';
 import { startCarelessModel } from '../../support/model/careless-model.ts';
 import { isAboutSection } from '../../support/model/honest-writer.ts';
 
+const KINDS = { thesis: 'plan', sections: 'outline', edits: 'edits', lead: 'lead' } as const;
+
 /** Messages of a first question: the instructions and what is asked. What has to be mended comes after them. */
 const FIRST_QUESTION = 2;
 
 /** A question that the model was asked: the same again has the same id. */
 export interface AskedQuestion {
-  readonly kind: 'outline' | 'plan' | 'section' | 'faq';
+  readonly kind: (typeof KINDS)[keyof typeof KINDS] | 'section' | 'faq';
   readonly topic: string;
   /** Of the part of the article that it is about: equal for the first question and for those that have it mended. */
   readonly part: string;
@@ -35,12 +37,13 @@ export async function startWritingModel({ delayMs = 0 } = {}) {
   let answers = Number.POSITIVE_INFINITY;
   model.answer = async (request) => {
     const { messages, response_format } = chatRequest(request);
-    const schema = response_format?.json_schema.schema;
-    const ofObject = Object.hasOwn(schema?.properties ?? {}, 'thesis') ? 'plan' : 'outline';
     const ofText = isAboutSection(userTurns(messages).flatMap(jsonIn)) ? 'section' : 'faq';
     const topic = /"topic":\s*"([^"]*)"/.exec(messages.map(({ content }) => content).join('\n'))?.[1];
+    const [ofObject] = Object.keys(response_format?.json_schema.schema.properties ?? {}).flatMap((name) =>
+      name in KINDS ? [KINDS[name as keyof typeof KINDS]] : [],
+    );
     asked.push({
-      kind: response_format === undefined ? ofText : ofObject,
+      kind: ofObject ?? ofText,
       topic: topic ?? '',
       part: hash('sha256', JSON.stringify(messages.slice(0, FIRST_QUESTION))),
       id: hash('sha256', JSON.stringify(messages)),

@@ -70,6 +70,15 @@ it('the writer gives up on the outline, and on a section', async () => {
   }
 });
 
+it('completed without plan, edits and lead, since their steps fail', async () => {
+  writers.behave = async (what) => {
+    if (what === 'plan' || what === 'edits' || what === 'lead') throw new TypeError('not what it should be');
+  };
+  const { job } = await calls.generateTo(workspace);
+  expect(job.status).toBe('COMPLETED');
+  await record(job, 'completed-without-optional-parts');
+});
+
 it.each(STEPS)('failed in %s', async (step) => {
   await steps.refuse(step);
   await record((await calls.generate(workspace)).job, `failed-in-${named(step)}`);

@@ -37,6 +37,8 @@ export function honestWriting(question: ChatRequest): unknown {
     maxSections: numberIn(json, 'maxSections') ?? 4,
   };
   const schema = question.response_format?.json_schema.schema as Schema | undefined;
+  if (schema?.properties?.lead !== undefined) return leadOf(json);
+  if (schema?.properties?.edits !== undefined) return editsOf(json);
   if (schema !== undefined) return answer(schema, '', wanted);
   const paragraphs = Math.max(1, Math.round(wanted.words / WORDS_OF_PARAGRAPH));
   const written = { ...wanted, words: wanted.words / paragraphs };
@@ -49,6 +51,26 @@ export function honestWriting(question: ChatRequest): unknown {
   ])
     .flat()
     .join('\n\n');
+}
+
+/** The first sentence of the text as its lead, and names without a figure that the text has not. */
+function leadOf(json: readonly unknown[]): unknown {
+  const written = json.flatMap((line) => (line as { written?: string } | null)?.written ?? []).join(' ');
+  const [first = 'The garden says so.'] = written.match(/[A-Z][^.#*[\]]*\./) ?? [];
+  const title = 'What the garden brings';
+  return { lead: first, title, slug: 'what-the-garden-brings', metaTitle: title, metaDescription: first };
+}
+
+/** Deletes the copies that it is told of. */
+function editsOf(json: readonly unknown[]): unknown {
+  const copies = json.flatMap(
+    (line) =>
+      (line as { task?: { found?: { nearCopies?: { block: number }[] } } } | null)?.task?.found?.nearCopies ??
+      [],
+  );
+  return {
+    edits: copies.map(({ block }) => ({ block, action: 'delete', text: '', reason: 'Says it again.' })),
+  };
 }
 
 /** Whether a writer is asked for a section, and not for questions. */

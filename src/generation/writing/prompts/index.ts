@@ -4,8 +4,10 @@ import type { ChatMessage } from '../../../providers/chat-model.ts';
 import { MAX_WORDS_PER_SECTION } from '../../outline.ts';
 import { partLengths } from '../../target-lengths.ts';
 import { outputLimit, type TokenLimits, textTokens } from '../output-tokens.ts';
+import { editsPrompt } from './edits.ts';
 import { faqPrompt } from './faq.ts';
 import { BYTES_PER_TOKEN, bytesOf, shorten } from './fit.ts';
+import { leadPrompt } from './lead.ts';
 import { outlinePrompt } from './outline.ts';
 import { planPrompt } from './plan.ts';
 import { sectionPrompt } from './section.ts';
@@ -13,7 +15,14 @@ import type { Prompt } from './shared.ts';
 import { SYSTEM_VERSION, systemTurn } from './system.ts';
 import { userTurn } from './user-turn.ts';
 
-const PROMPTS = { outline: outlinePrompt, plan: planPrompt, section: sectionPrompt, faq: faqPrompt };
+const PROMPTS = {
+  outline: outlinePrompt,
+  plan: planPrompt,
+  section: sectionPrompt,
+  faq: faqPrompt,
+  edits: editsPrompt,
+  lead: leadPrompt,
+};
 
 /** A question for a writer, of any kind. */
 export type Question = {
@@ -48,7 +57,8 @@ const MAX_TARGET_RATIO = 1.1;
 
 /** Tokens of the longest text of a run: the same for all its requests. */
 function longestText({ brief: { config }, article }: Question): number {
-  const lengths = article === null ? [MAX_WORDS_PER_SECTION] : partLengths(config, article.outline);
+  const lengths =
+    article === null ? [MAX_WORDS_PER_SECTION] : partLengths({ ...config, lead: 0 }, article.outline);
   return textTokens(Math.ceil(Math.max(...lengths) * MAX_TARGET_RATIO), config.language);
 }
 

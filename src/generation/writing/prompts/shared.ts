@@ -25,6 +25,8 @@ export interface Prompt<Question extends Asking<PartKind>> {
   tokens(question: Question): number;
   /** What customers, models and counts say about this task. */
   data(question: Question): Readonly<Record<string, unknown>>;
+  /** Lines of JSON in place of the text so far. */
+  lines?(question: Question): readonly string[];
   /** Its place in the article, then the task, in sentences: ours alone. */
   task(question: Question): readonly string[];
 }

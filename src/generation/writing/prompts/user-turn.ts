@@ -109,6 +109,8 @@ export function userTurn<Question extends Asking<PartKind>>(
   const taskLines = [fitData(data, bytes * SHARES.task - bytesOf(task), MAX_OUTLINE_TEXT), task];
   // The room of the text is the same for all parts of a run: their tasks differ in length.
   const room = bytes * (1 - SHARES.task) - bytesOf(before.join('\n'));
-  const texts = article === null ? [] : fitTexts(writtenTexts(article, brief.config.language), room);
+  const texts =
+    prompt.lines?.(question) ??
+    (article === null ? [] : fitTexts(writtenTexts(article, brief.config.language), room));
   return [...before, ...texts, ...taskLines].join('\n');
 }

@@ -1,0 +1,64 @@
+/** The editor's pass: the whole article read once, and changed where that is worth it (contract.md G71 to G75). */
+import { deliveredWords } from './delivered.ts';
+import { writeOptionalPart } from './optional-part.ts';
+import { fewestWords } from './price.ts';
+import { bodyRoom } from './target-lengths.ts';
+import { headingWords, lengthsOf, type TextPart, textParts, type WrittenWork } from './text-parts.ts';
+import { EDITS_WORDS } from './write.ts';
+import { required, type WritingDependencies, type WritingTask } from './write-part.ts';
+import { applyEdits, type WordBounds } from './writing/editing/apply-edits.ts';
+import { requestEdits } from './writing/editing/request-edits.ts';
+
+/** The editor's pass as stored. What it made of the parts is stored with them. */
+export interface StoredEdits {
+  readonly edits: readonly {
+    readonly blockId: string;
+    readonly change: 'replaced' | 'deleted';
+    readonly reason: string;
+  }[];
+  /** Edits that broke a rule. */
+  readonly refused: number;
+  /** Parts that nobody read, because they did not fit into the model's context. */
+  readonly unread: number;
+}
+
+/** Has an editor read the whole, unless that was done. The article does without a pass that fails. */
+export async function editArticle(dependencies: WritingDependencies, task: WritingTask): Promise<void> {
+  await writeOptionalPart(dependencies, task, 'edits', async (writer, work, answered) => {
+    const written = { ...work, outline: required(work.outline) };
+    const texts = textParts(written);
+    const draft = texts.map(({ text, ...part }) => ({ ...part, blocks: text.blocks }));
+    const { brief, outline, plan } = written;
+    const request = { brief, outline, plan, parts: draft, answered, signal: task.signal };
+    const { edits, unusable, unread } = await requestEdits(writer, request);
+    const edited = applyEdits(
+      draft.map(({ blocks }) => blocks),
+      edits,
+      boundsOf(written, texts),
+    );
+    const revised = texts.flatMap(({ part, text }, index): [number, object][] => {
+      const blocks = edited.parts[index] ?? text.blocks;
+      return blocks === text.blocks ? [] : [[part, { ...text, blocks, words: deliveredWords(blocks) }]];
+    });
+    const content: StoredEdits = {
+      edits: edited.applied.map(({ blockId, block, reason }) => ({
+        blockId,
+        change: block === null ? 'deleted' : 'replaced',
+        reason,
+      })),
+      refused: edited.refused.length + unusable,
+      unread,
+    };
+    return { content, words: EDITS_WORDS, revised: new Map(revised) };
+  });
+}
+
+/** Edits neither make an article too short to be sold, nor longer than it may be. */
+function boundsOf({ brief, plan }: WrittenWork, texts: readonly TextPart[]): WordBounds {
+  const headings = headingWords(texts);
+  const words = deliveredWords(texts.flatMap(({ text }) => text.blocks));
+  return {
+    least: Math.min(words, fewestWords(brief.config) - headings),
+    most: bodyRoom(lengthsOf(brief.config, plan)) - headings,
+  };
+}

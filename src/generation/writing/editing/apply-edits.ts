@@ -1,0 +1,162 @@
+/** Applies the edits of the editor's pass to a draft. */
+import { parseDocument } from '../../../document/format/parse.ts';
+import type { ArticleLink, Block } from '../../../document/format/schema.ts';
+import { collectTexts } from '../../../document/format/walk.ts';
+import { ParsedTexts } from '../../../document/inline/texts.ts';
+import { deliveredWords } from '../../delivered.ts';
+
+export const MAX_EDITS = 40;
+/** Share of its words that an article keeps. */
+const MIN_KEPT = 0.9;
+
+/** A change of one block. */
+export interface Edit {
+  readonly blockId: string;
+  /** The block in its place, of the same type and id; null deletes it. */
+  readonly block: Block | null;
+  /** At most ten words and 200 characters, in the editor's own words. */
+  readonly reason: string;
+}
+
+/** Why an edit was refused. */
+export type EditRefusal =
+  /** More than 40 edits, or a second one of a block. */
+  | 'too many'
+  /** Names no block of the draft, or puts nothing new in its place. */
+  | 'nothing to change'
+  /** Heading, code, image, divider or citation. */
+  | 'protected'
+  /** Another type or id, no words, a new link, or not a valid document. */
+  | 'invalid'
+  /** The only text below a heading, or of a part. */
+  | 'last text'
+  /** The article would have less than 90 % of its words, or more than it may have. */
+  | 'length';
+
+export interface RefusedEdit {
+  readonly edit: Edit;
+  readonly why: EditRefusal;
+}
+
+export interface EditedDraft {
+  /** The blocks of each part. */
+  readonly parts: readonly (readonly Block[])[];
+  readonly applied: readonly Edit[];
+  readonly refused: readonly RefusedEdit[];
+}
+
+/** Words of the parts, those of code counted. */
+export interface WordBounds {
+  /** They do not shrink below it. */
+  readonly least: number;
+  /** They do not grow beyond it. */
+  readonly most: number;
+}
+
+/**
+ * Applies edits one after the other; one that breaks a rule is refused alone (contract.md G73). Edits never touch headings,
+ * code, images and citations; every part and every heading keeps a text, the article 90 % of its words, and it is a valid
+ * document afterwards if it was one. Deterministic.
+ * @param parts the blocks of each part, without the headings of sections
+ */
+export function applyEdits(
+  parts: readonly (readonly Block[])[],
+  edits: readonly Edit[],
+  { least, most }: WordBounds,
+): EditedDraft {
+  const texts = new ParsedTexts();
+  const applied: Edit[] = [];
+  const refused: RefusedEdit[] = [];
+  const named = new Set<string>();
+  let draft = parts;
+  let words = deliveredWords(draft.flat(), texts);
+  const kept = Math.max(words * MIN_KEPT, least);
+  for (const [index, edit] of edits.entries()) {
+    const edited = index < MAX_EDITS && !named.has(edit.blockId) ? applyEdit(draft, edit, texts) : 'too many';
+    named.add(edit.blockId);
+    if (typeof edited === 'string') {
+      refused.push({ edit, why: edited });
+      continue;
+    }
+    const now = words + edited.addedWords;
+    if ((now < words && now < kept) || (now > words && now > most)) {
+      refused.push({ edit, why: 'length' });
+      continue;
+    }
+    draft = edited.parts;
+    words = now;
+    applied.push(edit);
+  }
+  return { parts: draft, applied, refused };
+}
+
+/** The draft after one edit, whatever its length, or why it is refused. */
+function applyEdit(
+  parts: readonly (readonly Block[])[],
+  { blockId, block }: Edit,
+  texts: ParsedTexts,
+): { parts: readonly (readonly Block[])[]; addedWords: number } | EditRefusal {
+  const part = parts.findIndex((blocks) => blocks.some(({ id }) => id === blockId));
+  const before = parts[part] ?? [];
+  const at = before.findIndex(({ id }) => id === blockId);
+  const old = before[at];
+  if (old === undefined || JSON.stringify(old) === JSON.stringify(block)) return 'nothing to change';
+  if (!isEditable(old, texts)) return 'protected';
+  if (block !== null && (block.type !== old.type || block.id !== old.id)) return 'invalid';
+  const blocks = before.toSpliced(at, 1, ...(block === null ? [] : [block]));
+  const edited = parts.with(part, blocks);
+  if (!parseDocument({ version: 1, blocks: edited.flat() }, texts).ok) return 'invalid';
+  if (block === null && isLastText(before, at)) return 'last text';
+  const words = block === null ? 0 : deliveredWords([block], texts);
+  // Links are made from rows, never from what a model wrote.
+  if (block !== null && (words === 0 || !keepsLinks(old, block) || !isEditable(block, texts)))
+    return 'invalid';
+  const addedWords = words - deliveredWords([old], texts);
+  return { parts: edited, addedWords };
+}
+
+/** A reference to a source: `[3]`. */
+const REFERENCE = /\[\d{1,3}\]/;
+
+/** True for text without a citation: a link out of the article, a reference to a source, or a quote's attribution. */
+export function isEditable(block: Block, texts: ParsedTexts): boolean {
+  switch (block.type) {
+    case 'quote':
+      return block.attribution === undefined && !isCited(block, texts);
+    case 'paragraph':
+    case 'list':
+    case 'table':
+      return !isCited(block, texts);
+    case 'heading':
+    case 'code':
+    case 'image':
+    case 'divider':
+      return false;
+  }
+}
+
+const isCited = (block: Block, texts: ParsedTexts): boolean =>
+  collectTexts({ version: 1, blocks: [block] }).some(
+    ({ text, markdown }) =>
+      REFERENCE.test(text) || (markdown && texts.runs(text).some(({ link }) => link !== null)),
+  );
+
+/** True for the only text between two headings, or between a heading and an end of the part. */
+function isLastText(blocks: readonly Block[], at: number): boolean {
+  const from = blocks.slice(0, at).findLastIndex(isHeading) + 1;
+  const next = blocks.slice(at + 1).findIndex(isHeading);
+  const to = next === -1 ? blocks.length : at + 1 + next;
+  return blocks.slice(from, to).filter(isText).length <= 1;
+}
+
+const isHeading = ({ type }: Block): boolean => type === 'heading';
+const isText = ({ type }: Block): boolean =>
+  type === 'paragraph' || type === 'list' || type === 'quote' || type === 'table';
+
+/** True when each link to an article was there before. */
+const keepsLinks = (old: Block, block: Block): boolean =>
+  linksOf(block).every((link) =>
+    linksOf(old).some(({ text, articleId }) => text === link.text && articleId === link.articleId),
+  );
+
+const linksOf = (block: Block): readonly ArticleLink[] => ('links' in block ? (block.links ?? []) : []);
