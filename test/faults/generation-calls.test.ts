@@ -64,8 +64,8 @@ it('a part costs three answered and six unanswered calls, counted at the model, 
   });
   expect(model.sections()).toBe(8);
   const { report } = (await service.call(workspace.key, 'GET', `/api/jobs/${job.id}/report`)).body;
-  const outcomes = report.calls.flatMap((call: { part: number; outcome: string | null }) =>
-    call.part === 1 ? [call.outcome] : [],
+  const outcomes = report.calls.flatMap((call: { kind: string; outcome: string | null }) =>
+    call.kind === 'section' ? [call.outcome] : [],
   );
   expect(outcomes).toEqual([
     'answered',

@@ -95,6 +95,7 @@ export async function requestEdits(writer: ArticleWriter, request: EditsRequest)
         signal,
       });
       answered = calls;
+      result.unusable += Math.max(0, value.length - MAX_EDITS);
       for (const given of value.slice(0, MAX_EDITS)) {
         const edit = readEdit(given, draft, { rules, writer, language: brief.config.language });
         if (edit === null) result.unusable += 1;
