@@ -1,44 +1,34 @@
-import type { Block } from '../src/document/format/schema.ts';
 import { countWords } from '../src/document/format/words.ts';
-import type { GenerationConfig } from '../src/generation/config.ts';
+import type { WritingBrief } from '../src/generation/writing/brief.ts';
+import { checkDraft, type DraftChecks } from '../src/generation/writing/editing/check-draft.ts';
+import { draftSources } from '../src/generation/writing/editing/sources.ts';
 import type { WrittenArticle } from './write-article.ts';
 
-/** What can be said of an article without a model. */
-export interface ArticleChecks {
+/** What can be said of an article without a model: the checks of a run's report, and what is countable in its document. */
+export interface ArticleChecks extends DraftChecks {
   readonly words: number;
   readonly sections: number;
-  /** Where the primary keyword stands, of title, one heading and the first paragraph; null without one. */
-  readonly keyword: { readonly title: boolean; readonly heading: boolean; readonly opening: boolean } | null;
+  readonly edits: number;
   readonly links: number;
   /** Blocks that are neither paragraphs nor headings, by type. */
   readonly forms: Readonly<Record<string, number>>;
 }
 
-const has = (text: string, keyword: string): boolean => text.toLowerCase().includes(keyword.toLowerCase());
-const textOf = (block: Block | undefined): string =>
-  block !== undefined && 'text' in block ? block.text : '';
-
-/** Checks an article by what is countable in it. */
-export function checkArticle({ outline, document }: WrittenArticle, config: GenerationConfig): ArticleChecks {
-  const { blocks } = document;
-  const { primaryKeyword: keyword } = config;
+/** Checks an article by its text and its document. */
+export function checkArticle(
+  { outline, document, draft, edited }: WrittenArticle,
+  brief: WritingBrief,
+): ArticleChecks {
   const forms: Record<string, number> = {};
-  for (const { type } of blocks) {
+  for (const { type } of document.blocks) {
     if (type !== 'paragraph' && type !== 'heading') forms[type] = (forms[type] ?? 0) + 1;
   }
-  const links = blocks.flatMap((block) => ('links' in block ? (block.links ?? []) : []));
-  const headings = blocks.filter(({ type }) => type === 'heading');
+  const links = document.blocks.flatMap((block) => ('links' in block ? (block.links ?? []) : []));
   return {
+    ...checkDraft(draft, draftSources(brief, outline)),
     words: countWords(document),
     sections: outline.sections.length,
-    keyword:
-      keyword === undefined
-        ? null
-        : {
-            title: has(outline.title, keyword),
-            heading: headings.some((block) => has(textOf(block), keyword)),
-            opening: has(textOf(blocks.find(({ type }) => type === 'paragraph')), keyword),
-          },
+    edits: edited.applied.length,
     links: links.length,
     forms,
   };

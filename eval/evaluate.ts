@@ -68,7 +68,7 @@ async function evaluateOne(brief: EvalBrief, options: EvalOptions): Promise<Eval
   try {
     const signal = AbortSignal.timeout(articleMs);
     const article = await writeArticle(writer, inputs, articles, undefined, signal);
-    return ended({ written: { article, checks: checkArticle(article, config) }, failure: null });
+    return ended({ written: { article, checks: checkArticle(article, inputs) }, failure: null });
   } catch (error) {
     return ended({ written: null, failure: errorMessage(error) });
   }

@@ -12,7 +12,17 @@ const shown = (holds: boolean): string => (holds ? 'yes' : 'no');
 /** The header of the table, and a row for each brief and for all. */
 export function tableOf(results: readonly EvalResult[], prices: TokenPrices | null): string[][] {
   const header = ['brief', 'language', 'calls', 'repairs', 'failed', 'input', 'output', 's', 'words', 'of'];
-  header.push('sections', 'keyword in title, heading, opening', 'links', 'forms', 'cost', 'result');
+  header.push(
+    'sections',
+    'edits',
+    'keyword in lead, heading',
+    'near copies',
+    'figures',
+    'links',
+    'forms',
+    'cost',
+    'result',
+  );
   const rows = results.map((result) => {
     const { brief, calls, written, failure } = result;
     const checks = written?.checks;
@@ -24,7 +34,10 @@ export function tableOf(results: readonly EvalResult[], prices: TokenPrices | nu
       checks === undefined ? '' : String(checks.words),
       String(brief.config.wordCount),
       checks === undefined ? '' : String(checks.sections),
-      keyword == null ? '' : [keyword.title, keyword.heading, keyword.opening].map(shown).join(', '),
+      checks === undefined ? '' : String(checks.edits),
+      keyword == null ? '' : [keyword.inLead, keyword.inHeading].map(shown).join(', '),
+      checks === undefined ? '' : String(checks.nearCopies.length),
+      checks === undefined ? '' : String(checks.figures.length),
       checks === undefined ? '' : `${checks.links} of ${brief.links.length}`,
       Object.entries(checks?.forms ?? {})
         .map(([form, count]) => `${count} ${form}`)
@@ -37,7 +50,7 @@ export function tableOf(results: readonly EvalResult[], prices: TokenPrices | nu
   const words = sum(results.map(({ written }) => written?.checks.words ?? 0));
   const ordered = sum(results.map(({ brief }) => brief.config.wordCount));
   const written = `${results.filter((result) => result.written !== null).length} of ${results.length} written`;
-  const all = ['all', '', ...countsOf(results), String(words), String(ordered), '', '', '', ''];
+  const all = ['all', '', ...countsOf(results), String(words), String(ordered), '', '', '', '', '', '', ''];
   return [header, ...rows, [...all, costOf(calls, prices), written]];
 }
 

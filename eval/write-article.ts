@@ -1,20 +1,22 @@
-import type { DocumentJson } from '../src/document/format/schema.ts';
+import type { Block, DocumentJson } from '../src/document/format/schema.ts';
 import { countTextWords } from '../src/document/format/words.ts';
 import { deliveredWords } from '../src/generation/delivered.ts';
 import { articlesFor } from '../src/generation/linkable/assign.ts';
 import type { Outline } from '../src/generation/outline.ts';
-import { bodyRoom, leadRoom } from '../src/generation/target-lengths.ts';
+import { bodyRoom, leadRoom, partLengths } from '../src/generation/target-lengths.ts';
 import { lengthsOf } from '../src/generation/text-parts.ts';
 import { assembleBody } from '../src/generation/writing/assemble.ts';
 import type { LinkableArticle, WritingBrief, WrittenPart } from '../src/generation/writing/brief.ts';
 import { applyEdits, type EditedDraft } from '../src/generation/writing/editing/apply-edits.ts';
+import type { DraftPart } from '../src/generation/writing/editing/check-draft.ts';
 import { requestEdits } from '../src/generation/writing/editing/request-edits.ts';
 import { faqHeading } from '../src/generation/writing/faq-headings.ts';
 import { makePlan } from '../src/generation/writing/make-plan.ts';
+import { blockId } from '../src/generation/writing/markdown/blocks.ts';
 import type { Plan } from '../src/generation/writing/plan.ts';
 import { planOutline } from '../src/generation/writing/plan-outline.ts';
 import { FAQ_ID, writeFaq } from '../src/generation/writing/write-faq.ts';
-import { type WrittenLead, writeLead } from '../src/generation/writing/write-lead.ts';
+import { LEAD_ID, type WrittenLead, writeLead } from '../src/generation/writing/write-lead.ts';
 import { writeSection } from '../src/generation/writing/write-section.ts';
 import type { ArticleWriter } from '../src/generation/writing/writer.ts';
 import { ProviderError } from '../src/providers/types.ts';
@@ -28,6 +30,8 @@ export interface WrittenArticle {
   readonly edited: EditedDraft;
   /** Null when none could be made. */
   readonly lead: WrittenLead | null;
+  /** The finished text by parts, lead first, each section with its heading. */
+  readonly draft: readonly DraftPart[];
   readonly document: DocumentJson;
 }
 
@@ -53,6 +57,7 @@ export async function writeArticle(
   const plan = await orNull(makePlan(writer, { brief, outline, signal }));
   const lengths = lengthsOf(brief.config, plan);
   const basis = { brief, outline, plan, lead: lengths.lead, signal };
+  const planned = partLengths(lengths, outline);
   const written: WrittenPart[] = [];
   for (const index of outline.sections.keys()) {
     const finished = [...written];
@@ -63,7 +68,7 @@ export async function writeArticle(
   const asked = brief.config.faq ? await writeFaq(writer, { ...basis, finished: written }) : null;
   const draft = [...written, ...(asked === null ? [] : [asked])].map(({ blocks }, index) => {
     const { id, heading } = outline.sections[index] ?? { id: FAQ_ID, heading: faqHeading(language) };
-    return { id, heading, planned: 0, blocks };
+    return { id, heading, planned: planned[index] ?? 0, blocks };
   });
   const requested = await orNull(requestEdits(writer, { brief, outline, plan, parts: draft, signal }));
   const headings = countTextWords(draft.map(({ heading }) => heading).join('\n'));
@@ -81,5 +86,11 @@ export async function writeArticle(
   );
   const questions = faq === null ? null : { language, part: faq };
   const document = assembleBody(outline, parts, questions, lead?.lead?.blocks);
-  return { outline, plan, parts, faq, edited, lead, document };
+  const finished = draft.map(({ id, heading, planned }, index): DraftPart => {
+    const above: Block = { id: blockId(id, 0), type: 'heading', level: 2, text: heading };
+    return { id, planned, blocks: [above, ...(edited.parts[index] ?? [])] };
+  });
+  const opening = lead?.lead?.blocks;
+  const first = opening === undefined ? [] : [{ id: LEAD_ID, planned: lengths.lead, blocks: opening }];
+  return { outline, plan, parts, faq, edited, lead, draft: [...first, ...finished], document };
 }
