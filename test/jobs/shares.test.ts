@@ -12,7 +12,7 @@ import { eventually } from '../support/wait.ts';
 
 const provider = createStandIn();
 const writers = createStandInWriter();
-const { service, operator, reconcile } = useJobs({ provider, writers }, {}, async () => {
+const { service, operator, reconcile } = useJobs({ provider, writers }, { env: { TRANSLATION_ACTIVITY_SLOTS: '100' } }, async () => {
   provider.behave = async () => undefined;
   writers.behave = async () => undefined;
 });
