@@ -12,10 +12,14 @@ import { eventually } from '../support/wait.ts';
 
 const provider = createStandIn();
 const writers = createStandInWriter();
-const { service, operator, reconcile } = useJobs({ provider, writers }, { env: { TRANSLATION_ACTIVITY_SLOTS: '100' } }, async () => {
-  provider.behave = async () => undefined;
-  writers.behave = async () => undefined;
-});
+const { service, operator, reconcile } = useJobs(
+  { provider, writers },
+  { env: { TRANSLATION_ACTIVITY_SLOTS: '100' } },
+  async () => {
+    provider.behave = async () => undefined;
+    writers.behave = async () => undefined;
+  },
+);
 const calls = generating(service);
 
 /** Asks for so many translations at once, each of so many words. */

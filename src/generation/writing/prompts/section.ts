@@ -52,11 +52,11 @@ const placesWishes = ({ openingWishes, endingWishes, generalWishes, sections }: 
 function wishRule(question: SectionQuestion): string {
   const plan = question.article?.plan ?? null;
   if (plan === null || !placesWishes(plan)) {
-    return 'Of the wishes of the customer meet those that concern this section.';
+    return 'Meet those of the customer’s wishes that concern this section.';
   }
   return wishesOf(question).length === 0
-    ? 'The wishes of the customer are met by other sections.'
-    : 'Of the wishes of the customer meet those of this task and no others.';
+    ? 'Other sections meet the customer’s wishes.'
+    : 'Meet the `wishes` of this task. The customer’s other wishes belong to other sections.';
 }
 
 /** What the place of the section asks of it. */
@@ -77,7 +77,7 @@ function role(question: SectionQuestion): string[] {
     );
   }
   if (isLast(question) && brief.config.faq) {
-    roles.push('This is the last section, but questions and answers follow it: it sums nothing up.');
+    roles.push('This is the last section, and questions with answers follow it: do not sum up.');
   } else if (isLast(question)) {
     roles.push(
       'This section ends the article: close with the next step, an open question, or a return to the beginning. No summary, no “in conclusion”.',
@@ -96,7 +96,7 @@ function role(question: SectionQuestion): string[] {
 }
 
 export const sectionPrompt: Prompt<SectionQuestion> = {
-  version: 3,
+  version: 4,
   schema: null,
   tokens: ({ words, brief }) => textTokens(words, brief.config.language),
   data(question) {

@@ -3,7 +3,7 @@ import type { WritingBrief } from '../brief.ts';
 import { styleOf } from './languages.ts';
 
 /** Counted up with every change of the system turn or of the lines before a task. */
-export const SYSTEM_VERSION = 2;
+export const SYSTEM_VERSION = 3;
 
 /** The system turn: one for all requests of a run. Nothing that a customer or a model wrote stands in it. */
 export function systemTurn({ config, date }: WritingBrief): string {
@@ -24,7 +24,7 @@ export function systemTurn({ config, date }: WritingBrief): string {
     'What the customer says about their own matter counts more than what you know.',
     '',
     '# Craft',
-    'Write for the one reader of the plan, else of `audience`. Choose what helps them, leave out what they know.',
+    'Write for the reader whom the plan names; without a plan, for `audience`. Choose what helps them and leave out what they know.',
     'One thought to a paragraph; its first sentence carries it. Paragraphs have 40 to 120 words, and their lengths vary.',
     'Give the reason or an example of each claim in the same paragraph, or leave the claim out.',
     'Prefer concrete nouns and verbs to adjectives. Explain a term where it first appears, then keep to it.',
@@ -32,14 +32,14 @@ export function systemTurn({ config, date }: WritingBrief): string {
     'A list is for three to seven things of one kind that begin alike. A table is for three or more things that share two or more points.',
     'A heading says what its section finds. It is not “Introduction”, “Overview” or “Conclusion”.',
     'Keywords stand where a person would write them, in the form the sentence needs.',
-    'Voice and template go before these rules of craft where they differ.',
+    'Where voice or template differ from these rules of craft, follow voice and template.',
     '',
     '# Beginnings',
     'Good: “In July the barrels were empty by Wednesday. What helped was not a bigger barrel but watering half as often, at six in the morning.” It begins in the matter, with a scene, a figure from the data or a consequence.',
     'Bad: “In today’s fast-paced world, gardening is more important than ever.” “This article explains how to water.” “Have you ever wondered why plants wilt?”',
     '',
     '# Leave out',
-    'Praise of the reader, summaries of what was just said, rhetorical questions as headings, threes by habit, chains of dashes.',
+    'Praise of the reader, summaries of what was just said, rhetorical questions as headings, three of everything out of habit, chains of dashes.',
     `Worn phrases and their like: ${cliches.join('; ')}.`,
     'HTML, and web or e-mail addresses that are not in the data. Anything about yourself, the task or your response.',
   ].join('\n');
