@@ -94,9 +94,10 @@ async function collectRows(
       ORDER BY hash LIMIT ${BLOBS_PER_BATCH}
       FOR UPDATE SKIP LOCKED`.execute(tx);
     const hashes = rows.map(({ hash }) => hash);
-    // Separate statements: anyone who refers to one of these from now on waits for the locks above.
+    // Separate statements: anyone who refers to one of these from now on waits for the locks above. The column has
+    // milliseconds: a mark that was rounded up would be later than now.
     await sql`
-      UPDATE blobs SET unreferenced_since = CASE WHEN unreferenced_since IS NULL THEN now() END
+      UPDATE blobs SET unreferenced_since = CASE WHEN unreferenced_since IS NULL THEN date_trunc('milliseconds', now()) END
       WHERE hash = ANY (${hashes}::text[])
         AND (unreferenced_since IS NULL) <> EXISTS (SELECT FROM assets WHERE content_hash = hash)`.execute(
       tx,

@@ -144,7 +144,7 @@ describe('a section', () => {
     ['the first of a short article', 0, { wordCount: 300 }, 'This section opens the article', 'A lead is'],
     ['one in the middle', 1, {}, 'Go on from where the text stands', 'This section ends the article'],
     ['the last', 2, {}, 'This section ends the article', 'Other sections follow'],
-    ['the last before questions', 2, { faq: true }, 'questions and answers follow it', 'ends the article'],
+    ['the last before questions', 2, { faq: true }, 'questions with answers follow it', 'ends the article'],
   ])('knows its place: %s', async (_, index, config, role, other) => {
     const { turn } = await asked(index, config);
     expect(turn).toContain(role);

@@ -204,9 +204,10 @@ it('what cannot be attached or detached is refused by its reason, and nothing of
   const english = await make({ language: 'en' });
   const german = await make({ language: 'de' });
   const generated = await make({});
+  // Its end passes the turn on, and the job below has nothing to be run with.
+  const pair = await translated();
   const { openJob } = editing(service, workspace);
   await openJob(await read(generated.id));
-  const pair = await translated();
   const unknown = '00000000-0000-4000-8000-000000000000';
   const before = await storedOf(own.id);
   for (const dryRun of [true, false]) {
