@@ -78,7 +78,7 @@ it('30,000 open jobs hold up neither holds nor deliveries nor what is deleted', 
       RETURNING id)
     INSERT INTO jobs (id, workspace_id, project_id, article_id, kind, purpose, status, idempotency_key, estimated_credits,
       reserved_credits, workflow_id, created_at)
-    SELECT gen_random_uuid(), ${crowd.id}, ${projectId}, id, 'translation', 'refresh', 'QUEUED', 'job-' || id, 0, 0,
+    SELECT gen_random_uuid(), ${crowd.id}, ${projectId}, id, 'translation', 'refresh', 'TRANSLATING', 'job-' || id, 0, 0,
       ${runId}, now() - make_interval(secs => 3600 + row_number() OVER ()) FROM versions`.execute(service.db);
   await reconcileNow(operator.client, prefix(), 'jobs');
   const [round = ''] = await eventually(
