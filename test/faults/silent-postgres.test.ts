@@ -136,9 +136,9 @@ it.concurrent.for<[string, Silence]>([
     await locked.promise;
     const [second = first] = await emit(service, workspace);
     translated.resolve();
-    await eventually(lockWaiters, (count) => count >= 2);
+    await eventually(lockWaiters, (count) => count >= 2, 60_000);
     const renaming = rename(category.id, 'First');
-    await eventually(lockWaiters, (count) => count >= 3);
+    await eventually(lockWaiters, (count) => count >= 3, 60_000);
 
     await silence.begin(postgres, async () => {
       unlocked.resolve();
