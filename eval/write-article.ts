@@ -1,4 +1,4 @@
-import type { Block, DocumentJson } from '../src/document/format/schema.ts';
+import type { DocumentJson } from '../src/document/format/schema.ts';
 import { countTextWords } from '../src/document/format/words.ts';
 import { deliveredWords } from '../src/generation/delivered.ts';
 import { articlesFor } from '../src/generation/linkable/assign.ts';
@@ -8,18 +8,17 @@ import { lengthsOf } from '../src/generation/text-parts.ts';
 import { assembleBody } from '../src/generation/writing/assemble.ts';
 import type { LinkableArticle, WritingBrief, WrittenPart } from '../src/generation/writing/brief.ts';
 import { applyEdits, type EditedDraft } from '../src/generation/writing/editing/apply-edits.ts';
-import type { DraftPart } from '../src/generation/writing/editing/check-draft.ts';
+import { type DraftPart, withHeading } from '../src/generation/writing/editing/check-draft.ts';
 import { requestEdits } from '../src/generation/writing/editing/request-edits.ts';
 import { faqHeading } from '../src/generation/writing/faq-headings.ts';
 import { makePlan } from '../src/generation/writing/make-plan.ts';
-import { blockId } from '../src/generation/writing/markdown/blocks.ts';
 import type { Plan } from '../src/generation/writing/plan.ts';
 import { planOutline } from '../src/generation/writing/plan-outline.ts';
 import { FAQ_ID, writeFaq } from '../src/generation/writing/write-faq.ts';
 import { LEAD_ID, type WrittenLead, writeLead } from '../src/generation/writing/write-lead.ts';
 import { writeSection } from '../src/generation/writing/write-section.ts';
 import type { ArticleWriter } from '../src/generation/writing/writer.ts';
-import { ProviderError } from '../src/providers/types.ts';
+import { isUnusable } from '../src/providers/types.ts';
 
 export interface WrittenArticle {
   readonly outline: Outline;
@@ -38,7 +37,7 @@ export interface WrittenArticle {
 /** What may fail without failing a run. */
 const orNull = <Value>(made: Promise<Value>): Promise<Value | null> =>
   made.catch((error: unknown) => {
-    if (error instanceof ProviderError && ['unusable', 'refused'].includes(error.kind)) return null;
+    if (isUnusable(error)) return null;
     throw error;
   });
 
@@ -86,10 +85,7 @@ export async function writeArticle(
   );
   const questions = faq === null ? null : { language, part: faq };
   const document = assembleBody(outline, parts, questions, lead?.lead?.blocks);
-  const finished = draft.map(({ id, heading, planned }, index): DraftPart => {
-    const above: Block = { id: blockId(id, 0), type: 'heading', level: 2, text: heading };
-    return { id, planned, blocks: [above, ...(edited.parts[index] ?? [])] };
-  });
+  const finished = draft.map((part, index) => withHeading({ ...part, blocks: edited.parts[index] ?? [] }));
   const opening = lead?.lead?.blocks;
   const first = opening === undefined ? [] : [{ id: LEAD_ID, planned: lengths.lead, blocks: opening }];
   return { outline, plan, parts, faq, edited, lead, draft: [...first, ...finished], document };

@@ -2,7 +2,7 @@ import { CancellationScope, isCancellation, proxyActivities } from '@temporalio/
 import type { TranslationActivities } from '../activities/translation.ts';
 import type { JobId } from '../src/ids.ts';
 import { PARALLEL_BATCHES, type PlannedRun, type TranslationRunResult } from '../src/temporal/shapes.ts';
-import { awaitTurn, failureType, onEngineCalls, onJobSteps, paidRun } from './paid-run.ts';
+import { awaitTurn, onEngineCalls, onJobSteps, orWithout, paidRun } from './paid-run.ts';
 
 /** The activities of a run. */
 function connect() {
@@ -43,7 +43,11 @@ export async function translateInBatches(
       if (!(await awaitTurn(steps.reserve, jobId))) return { outcome: 'already ended' };
       const planned = await steps.planSegments.executeWithOptions({ summary: planning }, [jobId]);
       const { batches } = planned;
-      if (planned.drawSheet) await draw(sheet, jobId);
+      // Without one the text is translated all the same.
+      if (planned.drawSheet)
+        await orWithout(() =>
+          sheet.drawStyleSheet.executeWithOptions({ summary: 'draw the style sheet' }, [jobId]),
+        );
       await translateAll(engine, jobId, planned);
       // The point of no return: once begun, a cancellation comes too late.
       const settled = await CancellationScope.nonCancellable(() =>
@@ -58,16 +62,6 @@ export async function translateInBatches(
       what: 'translation',
     },
   );
-}
-
-/** Draws the style sheet that all batches get. Without one they are translated all the same. */
-async function draw({ drawStyleSheet }: Connected['sheet'], jobId: JobId): Promise<void> {
-  try {
-    await drawStyleSheet.executeWithOptions({ summary: 'draw the style sheet' }, [jobId]);
-  } catch (error) {
-    const stopped = isCancellation(error) || CancellationScope.current().consideredCancelled;
-    if (stopped || failureType(error) === 'JobEnded') throw error;
-  }
 }
 
 /**

@@ -10,10 +10,9 @@ const IMAGE_STEPS = ['image-prompts', 'images', 'media-processing'] as const;
 const GIVING_BACK = 'release the hold, the article is a draft again';
 
 /**
- * Writes an article from its topic, or from the approved outline: takes over the hold, makes the outline, plans the text, writes
- * section by section, has the whole edited and its lead written, and settles. A run for the outline alone ends with it. Content
- * never enters the history: outline
- * and sections are rows, and only counts come back.
+ * Writes an article from its topic, or from the approved outline: takes over the hold, makes the outline, plans the text,
+ * writes section by section, has the whole edited and its lead written, and settles. A run for the outline alone ends with
+ * it. Content never enters the history: outline and sections are rows, and only counts come back.
  */
 export async function generateArticle({ jobId }: GenerationRunInput): Promise<GenerationRunResult> {
   const steps = proxyActivities<GenerationActivities & JobActivities>(onJobSteps());

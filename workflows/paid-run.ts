@@ -108,7 +108,7 @@ export async function awaitTurn(
 }
 
 /** Does a step that a run can do without: its failure is passed over, unless the run is cancelled or its job has ended. */
-export async function orWithout(step: () => Promise<void>): Promise<void> {
+export async function orWithout(step: () => Promise<unknown>): Promise<void> {
   try {
     await step();
   } catch (error) {

@@ -13,7 +13,10 @@ export interface StoredBlob {
   readonly read: () => ReadableStream<Uint8Array>;
 }
 
-/** Bytes by their hash: equal bytes are stored once and never change. All reject with a BlobStoreError, or with Node's errors of a folder. */
+/**
+ * Bytes by their hash: equal bytes are stored once and never change. All reject with a BlobStoreError, or with Node's
+ * errors of a folder.
+ */
 export interface BlobStore {
   /** Resolves when the bytes, whose hash is given, are durable. Bytes that are there stay as old as they are. */
   readonly put: (contentHash: string, bytes: Uint8Array) => Promise<void>;
@@ -69,7 +72,8 @@ const DRAFT = '.tmp';
 export const blobFolder = (dataDir: string): string => path.join(dataDir, 'blobs');
 
 /**
- * A store in a local folder, created with the first blob. A blob is written under a temporary name and renamed when complete, so that readers never see a part, even when the process is killed.
+ * A store in a local folder, created with the first blob. A blob is written under a temporary name and renamed when
+ * complete, so that readers never see a part, even when the process is killed.
  */
 export function createLocalBlobStore(folder: string): BlobStore {
   const pathOf = (hash: string): string => path.join(folder, blobKey(hash));

@@ -21,7 +21,7 @@ const LEASE_SECONDS = 3_600;
 /** Stored bytes that no row names yet. */
 export interface StagedBlobs {
   readonly hashes: readonly string[];
-  /** Until when nobody removes them. */
+  /** Until when they are not removed. */
   readonly until: Date;
 }
 

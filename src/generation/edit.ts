@@ -18,7 +18,7 @@ export interface StoredEdits {
   }[];
   /** Edits that broke a rule. */
   readonly refused: number;
-  /** Parts that nobody read, because they did not fit into the model's context. */
+  /** Parts that were not read, because they did not fit into the model's context. */
   readonly unread: number;
 }
 

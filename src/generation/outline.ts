@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { MAX_META_DESCRIPTION, MAX_META_TITLE, MAX_SLUG, MAX_TITLE } from '../document/format/limits.ts';
 import { countTextWords } from '../document/format/words.ts';
 import { trimmedText } from '../fields.ts';
+import { slugify } from '../slug.ts';
 
 /** Outlines, with the bounds of contract.md G31. */
 
@@ -18,7 +19,11 @@ const WORDS_PER_SECTION = 60;
 export const MAX_WORDS_PER_SECTION = 2_000;
 
 /** Form of a slug, without its length. */
-export const SLUG = /^[a-z0-9]+(?:-[a-z0-9]+)*$/;
+const SLUG = /^[a-z0-9]+(?:-[a-z0-9]+)*$/;
+
+/** A model's slug if it is valid, else one derived from the title. */
+export const slugOf = (slug: string, title: string): string =>
+  SLUG.test(slug) && slug.length <= MAX_SLUG ? slug : slugify(title, 'article');
 
 const estimatedWords = z
   .number('Expected a whole number.')

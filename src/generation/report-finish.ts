@@ -5,7 +5,7 @@ import type { StoredEdits } from './edit.ts';
 import type { PartKind } from './part-kinds.ts';
 import { ofKind } from './parts.ts';
 
-const repairs = z
+export const repairs = z
   .array(z.string())
   .describe('Why responses of the writer were rejected before the final one');
 const finished = {
@@ -36,7 +36,7 @@ export const leadSchema = z
   .object({
     ...finished,
     words: z.int().min(0).describe('As planned until it is written; 0 where the article has none'),
-    named: z.boolean().describe('True when title, slug and meta texts were written anew from the text'),
+    named: z.boolean().describe('True when title, slug and meta texts were rewritten from the text'),
   })
   .nullable()
   .describe('The text before the first heading, and the names of the article; null before it is planned');

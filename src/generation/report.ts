@@ -10,16 +10,13 @@ import { type CallRow, readCalls } from './calls.ts';
 import type { Outline } from './outline.ts';
 import { PART_KINDS } from './part-kinds.ts';
 import { ofKind } from './parts.ts';
-import { checksSchema, editingSchema, finishOf, leadSchema } from './report-finish.ts';
+import { checksSchema, editingSchema, finishOf, leadSchema, repairs } from './report-finish.ts';
 import { MENDINGS } from './writing/markdown/mendings.ts';
 
 const count = (description: string) => z.int().min(0).describe(description);
 const mended = z
   .partialRecord(z.enum(MENDINGS), z.int().min(1))
   .describe('What was corrected in the text without a call, and how often');
-const repairs = z
-  .array(z.string())
-  .describe('Why responses of the writer were rejected before the final one');
 
 export const generationReportSchema = z
   .object({

@@ -26,7 +26,7 @@ import { chargeOf, type GenerationPrice, isTooShort } from './price.ts';
 import { enterStep } from './progress.ts';
 import { takeOutPaidParts } from './take-over.ts';
 import { countOutline, takeOutOutlines } from './unpaid-outlines.ts';
-import { readWork } from './write-part.ts';
+import { readWork, required } from './write-part.ts';
 import { assembleBody } from './writing/assemble.ts';
 import type { Names } from './writing/write-lead.ts';
 
@@ -54,7 +54,6 @@ async function readResult(db: Database, jobId: JobId) {
     .executeTakeFirstOrThrow();
   const parts = await readParts(db, jobId);
   const [outline] = ofKind(parts, 'outline');
-  const [faq] = ofKind(parts, 'faq');
   return {
     ...row,
     credits: chargeOf(
@@ -63,9 +62,7 @@ async function readResult(db: Database, jobId: JobId) {
       row.config as GenerationConfig,
     ),
     outline: outline?.content as Outline,
-    sections: ofKind(parts, 'section').map(finalText),
-    faq: faq === undefined ? null : finalText(faq),
-    ...leadOf(parts),
+    names: leadOf(parts).names,
   };
 }
 
@@ -76,10 +73,13 @@ type GenerationResult = Awaited<ReturnType<typeof readResult>>;
  * @throws {ProviderError} when the document is not valid or less than half of what was ordered, with a message for customers
  */
 export async function assembleGeneration(db: Database, jobId: JobId): Promise<void> {
-  const { workspace_id, outline, sections, faq, lead, config } = await readResult(db, jobId);
-  const ordered = config as GenerationConfig;
-  const questions = faq === null ? null : { language: ordered.language, part: faq };
-  const body = assembleBody(outline, sections, questions, lead?.blocks);
+  const work = await readWork(db, jobId);
+  const { parts } = work;
+  const ordered = work.brief.config;
+  const [faq] = ofKind(parts, 'faq');
+  const questions = faq === undefined ? null : { language: ordered.language, part: finalText(faq) };
+  const sections = ofKind(parts, 'section').map(finalText);
+  const body = assembleBody(required(work.outline), sections, questions, leadOf(parts).lead?.blocks);
   const delivered = deliveredWords(body.blocks);
   if (isTooShort(delivered, ordered)) {
     const error = new ProviderError(
@@ -90,9 +90,9 @@ export async function assembleGeneration(db: Database, jobId: JobId): Promise<vo
     await noteFailure(db, jobId, error);
     throw error;
   }
-  const checks = checkArticle(await readWork(db, jobId));
+  const checks = checkArticle(work);
   const document = JSON.stringify(body);
-  const checked = await inTheBackground(workspace_id, () => doTask('check', document));
+  const checked = await inTheBackground(work.workspaceId, () => doTask('check', document));
   if (!checked.ok) {
     const { pointer = '', message = '' } = checked.issues[0] ?? {};
     throw new Error(`The assembled document breaks a rule of its format at "${pointer}": ${message}`);

@@ -82,7 +82,7 @@ export async function takeOutPaidParts(tx: Tx, jobId: JobId): Promise<void> {
     ), sums AS (SELECT job_id, sum(words)::integer AS words FROM counted GROUP BY job_id)
     UPDATE unpaid_work SET words = greatest(unpaid_work.words - sums.words, 0)
     FROM sums WHERE unpaid_work.job_id = sums.job_id`.execute(tx);
-  // Paid once: nobody takes them over again.
+  // Paid once: they are not taken over again.
   await sql`
     UPDATE generation_parts AS made SET key = NULL
     FROM generation_parts AS reused

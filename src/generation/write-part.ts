@@ -33,11 +33,11 @@ export type Work = Awaited<ReturnType<typeof readWork>>;
 
 /** The inputs of a job, as frozen when it was admitted and validated. */
 export async function readWork(db: Database, jobId: JobId) {
-  const { config, voice, template, linkable, own_title, own_keywords, article_id, requested_at } = await db
+  const { config, voice, template, linkable, own_title, own_keywords, requested_at, ...job } = await db
     .selectFrom('generations')
     .innerJoin('jobs', 'jobs.id', 'generations.job_id')
     .select(['config', 'voice', 'template', 'linkable', 'own_title', 'own_keywords'])
-    .select(['jobs.article_id', 'jobs.created_at as requested_at'])
+    .select(['jobs.workspace_id', 'jobs.article_id', 'jobs.created_at as requested_at'])
     .where('job_id', '=', jobId)
     .executeTakeFirstOrThrow();
   if (config === null) throw new Error(`job ${jobId} has no settings`);
@@ -54,7 +54,8 @@ export async function readWork(db: Database, jobId: JobId) {
   const [outline] = ofKind(parts, 'outline');
   const [plan] = ofKind(parts, 'plan');
   return {
-    articleId: article_id,
+    workspaceId: job.workspace_id,
+    articleId: job.article_id,
     linkable: linkable ?? [],
     brief,
     outline: (outline?.content ?? null) as Outline | null,

@@ -2,6 +2,7 @@ import type { Database } from '../db/database.ts';
 import { voiceFor } from '../guidance/brand-voices/queries.ts';
 import { templateFor } from '../guidance/content-templates/queries.ts';
 import type { JobId } from '../ids.ts';
+import { isUnusable } from '../providers/types.ts';
 import type { GenerationConfig } from './config.ts';
 import { leaveOut, sectionsLeftOut } from './left-out.ts';
 import { articlesFor } from './linkable/assign.ts';
@@ -42,7 +43,7 @@ import { writeSection } from './writing/write-section.ts';
 const OUTLINE_WORDS = 300;
 const PLAN_WORDS = 300;
 export const EDITS_WORDS = 300;
-/** Keywords of an article that its writer is told. */
+/** Keywords of an article that its writer gets. */
 const MAX_OWN_KEYWORDS = 25;
 
 /**
@@ -159,8 +160,8 @@ export async function makeSection(
       const articles = articlesFor(request.outline, { index, finished }, work.linkable);
       return contentOf(await writeSection(writer, { ...request, index, articles }));
     },
-    doWithout: async ({ kind }, { brief, outline, parts }) => {
-      if (kind !== 'unusable' && kind !== 'refused') return false;
+    doWithout: async (error, { brief, outline, parts }) => {
+      if (!isUnusable(error)) return false;
       const last = index + sectionsLeftOut(required(outline), index);
       const numbers = ofKind(parts, 'section').slice(index, last);
       return leaveOut(

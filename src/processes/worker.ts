@@ -171,11 +171,9 @@ export async function startWorker(
     maxHeartbeatThrottleInterval: '5 seconds',
   } satisfies Partial<WorkerOptions>;
   const { workflowBundle: _, ...activitiesOnly } = common;
-  const limits = {
-    unbilledLimit: config.UNBILLED_LIMIT_WORDS,
-    engineSlots: config.TRANSLATION_ACTIVITY_SLOTS,
-  };
-  const ofJobs = { db, client, names, areas: jobAreas, ...limits };
+  const engineSlots = config.TRANSLATION_ACTIVITY_SLOTS;
+  const unbilledLimit = config.UNBILLED_LIMIT_WORDS;
+  const ofJobs = { db, client, names, areas: jobAreas, engineSlots, unbilledLimit };
   const { batches, parts } = engineStops(stopped.signal);
   const jobs = {
     ...metrics.countTranslations(createTranslationActivities({ ...ofJobs, provider, stopping: batches })),
@@ -231,7 +229,7 @@ export async function startWorker(
         client,
         names,
         areas: jobAreas,
-        engineSlots: limits.engineSlots,
+        engineSlots,
         minimumAgeMs: config.RECONCILE_AFTER_SECONDS * 1_000,
         retentionMs: config.RETENTION_DAYS * 86_400_000,
         auditRetentionMs: config.AUDIT_RETENTION_DAYS * 86_400_000,

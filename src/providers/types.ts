@@ -136,3 +136,7 @@ export class ProviderError extends Error {
     this.defects = options.defects ?? [];
   }
 }
+
+/** True when a model responded, and nothing of it could be used. */
+export const isUnusable = (error: unknown): error is ProviderError =>
+  error instanceof ProviderError && (error.kind === 'unusable' || error.kind === 'refused');

@@ -13,9 +13,9 @@ export interface JobDependencies extends ReconcileDependencies, Pick<TurnLimits,
 }
 
 /**
- * Checks every open job that is old enough, of the purposes that this release starts, but those queued behind others. A run that Temporal does not know
- * is started; a closed run that left its job open was ended from outside and is never restarted: its job fails. So does a job of a deleted
- * workspace.
+ * Checks every open job that is old enough, of the purposes that this release starts, but those queued behind others. A run
+ * that Temporal does not know is started; a closed run that left its job open was ended from outside and is never
+ * restarted: its job fails. So does a job of a deleted workspace.
  */
 export async function reconcileJobs(
   dependencies: JobDependencies,
@@ -53,6 +53,7 @@ type OpenJob = Awaited<ReturnType<typeof openJobs>>[number];
 
 /** The next open jobs that are old enough, in the order of their creation. */
 function openJobs({ db, areas, minimumAgeMs }: JobDependencies, after: RowPlace) {
+  const gone = sql<boolean>`NOT ${isLivingWorkspace(sql.ref('jobs.workspace_id'))}`;
   return db
     .selectFrom('jobs')
     .select([
@@ -65,12 +66,10 @@ function openJobs({ db, areas, minimumAgeMs }: JobDependencies, after: RowPlace)
       'request_id',
       'created_at',
     ])
-    .select(sql<boolean>`NOT ${isLivingWorkspace(sql.ref('jobs.workspace_id'))}`.as('gone'))
+    .select(gone.as('gone'))
     .where('ended_at', 'is', null)
     .where('purpose', 'in', Object.keys(areas) as JobPurpose[])
-    .where(
-      sql<boolean>`(status <> 'QUEUED' OR NOT ${isLivingWorkspace(sql.ref('jobs.workspace_id'))} OR ${isNext('jobs')})`,
-    )
+    .where(sql<boolean>`(status <> 'QUEUED' OR ${gone} OR ${isNext('jobs')})`)
     .where('created_at', '<', sql<Date>`now() - make_interval(secs => ${minimumAgeMs / 1000})`)
     .where(sql<boolean>`(created_at, id) > (${after.createdAt}::timestamptz, ${after.id}::uuid)`)
     .orderBy('created_at')

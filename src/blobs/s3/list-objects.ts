@@ -49,7 +49,7 @@ export function parseObjectPage(xml: string): ObjectPage {
     text = '';
   };
   parser.write(xml).close();
-  // Without this element nobody knows whether there is more, and what is missing would pass for removed.
+  // Without this element there may be more pages, and the blobs on them would pass for removed.
   if (truncated !== 'true' && truncated !== 'false') throw unreadable();
   if (truncated === 'true' && (next === undefined || next === '')) throw unreadable();
   return { keys, next: truncated === 'true' ? next : undefined };

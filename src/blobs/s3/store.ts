@@ -5,7 +5,7 @@ import { MAX_PAGE_BYTES, parseObjectPage } from './list-objects.ts';
 import { S3_LIMITS, type S3Limits, type S3Settings } from './settings.ts';
 
 const PAGE = 1_000;
-/** Pages of one shard: as many as 25 thousand million images would take. A list that goes on is none. */
+/** Pages of one shard: as many as 25 thousand million images would take. A longer list is a fault of the store. */
 const MAX_PAGES = 100_000;
 /** Measured: four chunks of a connection's 64 KiB, one of them with the reader. */
 const BYTES_HELD = 256 * 1024;

@@ -15,10 +15,10 @@ export function countTextWords(text: string): number {
   return count;
 }
 
-/** The offsets at which the words of a text begin and end. */
-export const wordRanges = (text: string): { start: number; end: number }[] =>
+/** The words of a text and the offsets at which they end. */
+export const wordsIn = (text: string): { word: string; end: number }[] =>
   [...SEGMENTER.segment(text)].flatMap(({ index, segment, isWordLike }) =>
-    isWordLike ? [{ start: index, end: index + segment.length }] : [],
+    isWordLike ? [{ word: segment, end: index + segment.length }] : [],
   );
 
 /** Characters (without spaces) that cost as much as one word, for text with few word breaks. */

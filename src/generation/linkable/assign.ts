@@ -1,10 +1,8 @@
+import { wordsIn } from '../../document/format/words.ts';
 import type { Outline, OutlineSection } from '../outline.ts';
 import type { LinkableArticle, WrittenPart } from '../writing/brief.ts';
 
-const WORDS = new Intl.Segmenter('en', { granularity: 'word' });
-
-const wordsOf = (text: string): Set<string> =>
-  new Set([...WORDS.segment(text)].flatMap((part) => (part.isWordLike ? part.segment.toLowerCase() : [])));
+const wordsOf = (text: string): Set<string> => new Set(wordsIn(text).map(({ word }) => word.toLowerCase()));
 
 /** What a word of a section counts by where it stands. */
 const weightsOf = ({ heading, keywords, purpose }: OutlineSection): Map<string, number> => {
@@ -43,8 +41,8 @@ function assignArticles(
 }
 
 /**
- * The articles that a section is told of: those that fit it best, without those that an earlier section links to. The
- * earlier one may be of a run that was told of others.
+ * The articles that are offered to a section: those that fit it best, without those that an earlier section links to. The
+ * earlier one may come from a run to which others were offered.
  */
 export function articlesFor(
   outline: Outline,

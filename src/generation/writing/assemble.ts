@@ -9,7 +9,7 @@ import { ProviderError } from '../../providers/types.ts';
 import type { Outline } from '../outline.ts';
 import type { WrittenPart } from './brief.ts';
 import { faqHeading } from './faq-headings.ts';
-import { blockId } from './markdown/blocks.ts';
+import { headingAbove } from './markdown/blocks.ts';
 import { FAQ_ID } from './write-faq.ts';
 
 /** The FAQ, and the language of its heading. */
@@ -35,12 +35,11 @@ export function assembleBody(
   }
   const sections = outline.sections.flatMap(({ id, heading, level }, index): Block[] => {
     const own = parts[index]?.blocks ?? [];
-    return own.length === 0 ? [] : [{ id: blockId(id, 0), type: 'heading', level, text: heading }, ...own];
+    return own.length === 0 ? [] : [headingAbove(id, heading, level), ...own];
   });
   const blocks = [...lead, ...sections];
   if (faq !== null) {
-    const text = faqHeading(faq.language);
-    blocks.push({ id: blockId(FAQ_ID, 0), type: 'heading', level: 2, text }, ...faq.part.blocks);
+    blocks.push(headingAbove(FAQ_ID, faqHeading(faq.language), 2), ...faq.part.blocks);
   }
   const parsed = parseDocument(dropDeadLinks(withFewMarks({ version: 1, blocks })));
   if (parsed.ok) return parsed.document;

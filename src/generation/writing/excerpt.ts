@@ -1,10 +1,8 @@
-const SEGMENTER = new Intl.Segmenter('en', { granularity: 'word' });
+import { wordsIn } from '../../document/format/words.ts';
 
-/** The first words of a text. */
+/** The first words of a text, with an ellipsis where there are more. */
 export function firstWords(text: string, count: number): string {
-  const words = [...SEGMENTER.segment(text)].filter(({ isWordLike }) => isWordLike);
+  const words = wordsIn(text);
   const last = words[count - 1];
-  return last === undefined || words.length === count
-    ? text
-    : `${text.slice(0, last.index + last.segment.length)}…`;
+  return last === undefined || words.length === count ? text : `${text.slice(0, last.end)}…`;
 }

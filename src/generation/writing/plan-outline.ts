@@ -1,8 +1,7 @@
-import { MAX_META_DESCRIPTION, MAX_META_TITLE, MAX_SLUG, MAX_TITLE } from '../../document/format/limits.ts';
+import { MAX_META_DESCRIPTION, MAX_META_TITLE, MAX_TITLE } from '../../document/format/limits.ts';
 import { cutAtWord } from '../../document/text/characters.ts';
 import { codePoints } from '../../fields.ts';
 import { type Checked, parseResponse } from '../../providers/ask.ts';
-import { slugify } from '../../slug.ts';
 import { bodyWords } from '../config.ts';
 import {
   describeBounds,
@@ -11,16 +10,16 @@ import {
   type Outline,
   outlineSchema,
   type SectionBounds,
-  SLUG,
   sectionBounds,
+  slugOf,
 } from '../outline.ts';
 import { scaleLengths } from '../target-lengths.ts';
 import type { Defect } from './brief.ts';
 import { excerpt } from './defects.ts';
 import { withoutFaq } from './faq-headings.ts';
-import { textDefect } from './language.ts';
+import { lineDefects } from './line-defects.ts';
 import { bare } from './markdown/blocks.ts';
-import { isChatter, openingLength } from './markdown/chatter.ts';
+import { openingLength } from './markdown/chatter.ts';
 import { readLine } from './markdown/line.ts';
 import { type OutlineOutput, outlineOutput } from './model-output.ts';
 import { fitSections, MAX_PLANNED_HEADING } from './outline-bounds.ts';
@@ -142,12 +141,8 @@ class OutlineReader {
   private text(name: string, raw: string): string {
     const line = readLine(raw, this.own.addresses);
     const text = line.slice(openingLength(line, this.own.said));
-    const foreign = textDefect(this.writer, text, this.language);
-    if (foreign !== null) this.add({ ...foreign, problem: `${name}: ${foreign.problem}` });
-    if (text === '') this.add({ code: 'empty', problem: `${name}: It is empty.` });
-    if (isChatter(text, this.own.said)) {
-      this.add(excerpt('chatter', `${name}: It speaks about the response or its writer.`, text));
-    }
+    const { writer, language, own } = this;
+    for (const defect of lineDefects(name, text, { writer, language, said: own.said })) this.add(defect);
     return text;
   }
 
@@ -155,7 +150,3 @@ class OutlineReader {
     this.defects.push(defect);
   }
 }
-
-/** The model's slug if it is valid, else one derived from the title. */
-const slugOf = (slug: string, title: string): string =>
-  SLUG.test(slug) && slug.length <= MAX_SLUG ? slug : slugify(title, 'article');

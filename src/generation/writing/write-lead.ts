@@ -1,28 +1,25 @@
 /** The lead of an article and its names, written last, from the finished text. */
-import { MAX_META_DESCRIPTION, MAX_META_TITLE, MAX_SLUG, MAX_TITLE } from '../../document/format/limits.ts';
+import { MAX_META_DESCRIPTION, MAX_META_TITLE, MAX_TITLE } from '../../document/format/limits.ts';
 import type { Block } from '../../document/format/schema.ts';
 import { cutAtWord } from '../../document/text/characters.ts';
-import { codePoints } from '../../fields.ts';
 import { parseResponse } from '../../providers/ask.ts';
 import type { ChatResponse } from '../../providers/chat-model.ts';
-import { ProviderError } from '../../providers/types.ts';
-import { slugify } from '../../slug.ts';
+import { isUnusable } from '../../providers/types.ts';
 import { deliveredWords } from '../delivered.ts';
-import { type Outline, SLUG } from '../outline.ts';
+import { type Outline, slugOf } from '../outline.ts';
 import type { ArticleSoFar, Defect, WritingBrief } from './brief.ts';
 import { excerpt } from './defects.ts';
 import { figuresIn, unsupportedFigures } from './editing/figures.ts';
-import { draftSources } from './editing/sources.ts';
 import { visibleTexts } from './editing/words.ts';
-import { languageDefect, textDefect } from './language.ts';
+import { languageDefect } from './language.ts';
+import { lineDefects } from './line-defects.ts';
 import { repetitionKeys } from './markdown/blocks.ts';
-import { isChatter } from './markdown/chatter.ts';
 import { cutBlocks } from './markdown/cut.ts';
 import { readLine } from './markdown/line.ts';
 import { readPart } from './markdown/read.ts';
 import { leadOutput } from './prompts/lead.ts';
 import { requestPart } from './request-part.ts';
-import { customersWords } from './said.ts';
+import { customersWords, type Said } from './said.ts';
 import type { ArticleWriter } from './writer.ts';
 
 /** Never a section's id: those are trimmed. */
@@ -45,7 +42,7 @@ export interface LeadRequest {
   readonly words: number;
   /** The most words it may have, at least 1 where one is wanted. */
   readonly room: number;
-  /** True when the article is to be named anew. */
+  /** True when the article is to get its names from the text. */
   readonly names: boolean;
   /** Calls with a response in earlier attempts; 0 by default. */
   readonly answered?: number;
@@ -72,8 +69,7 @@ export async function writeLead(writer: ArticleWriter, request: LeadRequest): Pr
       signal,
     });
   } catch (error) {
-    const isUnusable = error instanceof ProviderError && ['unusable', 'refused'].includes(error.kind);
-    if (!isUnusable || (reader.written.lead === null && reader.written.names === null)) throw error;
+    if (!isUnusable(error) || (reader.written.lead === null && reader.written.names === null)) throw error;
   }
   return reader.written;
 }
@@ -83,6 +79,7 @@ class LeadReader {
   written: WrittenLead = { lead: null, names: null };
   private readonly writer: ArticleWriter;
   private readonly request: LeadRequest;
+  private readonly own: Said;
   /** What a figure of the lead has to stand in: the text. The names may have those of the customer, too. */
   private readonly figures: { readonly lead: ReadonlySet<string>; readonly names: ReadonlySet<string> };
 
@@ -90,11 +87,11 @@ class LeadReader {
     this.writer = writer;
     this.request = request;
     const { brief, article } = request;
+    this.own = customersWords(brief, article.outline);
     const headings = article.outline.sections.map(({ heading }) => heading);
     const parts = [...article.finished, ...(article.faq === null ? [] : [article.faq])];
     const text = [...headings, ...parts.flatMap(({ blocks }) => visibleTexts(blocks))];
-    const sources = draftSources(brief, article.outline);
-    this.figures = { lead: figuresIn(text), names: figuresIn([...text, ...sources.texts]) };
+    this.figures = { lead: figuresIn(text), names: figuresIn([...text, this.own.said]) };
   }
 
   /** @returns what is wrong with the response; nothing once all that is wanted is there */
@@ -111,7 +108,7 @@ class LeadReader {
   private readLead(text: string): Defect[] {
     const { brief, article, room } = this.request;
     const rules = {
-      ...customersWords(brief, article.outline),
+      ...this.own,
       section: { id: LEAD_ID, heading: article.outline.title, level: 1 },
       articles: [],
       earlier: new Set(article.finished.flatMap(({ blocks }) => repetitionKeys(blocks))),
@@ -133,26 +130,20 @@ class LeadReader {
 
   private readNames(given: Names): Defect[] {
     const defects: Defect[] = [];
-    const { brief, article } = this.request;
-    const { said, addresses } = customersWords(brief, article.outline);
+    const rules = { writer: this.writer, language: this.request.brief.config.language, said: this.own.said };
     const line = (name: Exclude<keyof Names, 'slug'>, most: number): string => {
-      const text = readLine(given[name], addresses);
-      const foreign = textDefect(this.writer, text, brief.config.language);
-      if (text === '') defects.push({ code: 'empty', problem: `${name}: It is empty.` });
-      if (foreign !== null) defects.push({ ...foreign, problem: `${name}: ${foreign.problem}` });
-      if (isChatter(text, said)) {
-        defects.push(excerpt('chatter', `${name}: It speaks about the response or its writer.`, text));
-      }
+      const text = readLine(given[name], this.own.addresses);
+      defects.push(...lineDefects(name, text, rules));
       const shown: Block = { id: name, type: 'paragraph', text };
       if (unsupportedFigures([shown], this.figures.names).length > 0) {
         defects.push(excerpt('figure', `${name}: It has a figure that the text has not.`, text));
       }
-      return codePoints(text) <= most ? text : cutAtWord(text, most);
+      return cutAtWord(text, most);
     };
     const title = line('title', MAX_TITLE);
     const names = {
       title,
-      slug: SLUG.test(given.slug) && given.slug.length <= MAX_SLUG ? given.slug : slugify(title, 'article'),
+      slug: slugOf(given.slug, title),
       metaTitle: line('metaTitle', MAX_META_TITLE),
       metaDescription: line('metaDescription', MAX_META_DESCRIPTION),
     };

@@ -1,6 +1,7 @@
 /** Checks of an article that need no model. */
 import type { Block } from '../../../document/format/schema.ts';
 import { deliveredWords } from '../../delivered.ts';
+import { headingAbove } from '../markdown/blocks.ts';
 import { type Figure, figuresIn, unsupportedFigures } from './figures.ts';
 import { findSameHeadings, type SameHeading } from './headings.ts';
 import { type KeywordUse, keywordUse } from './keyword.ts';
@@ -14,6 +15,18 @@ export interface DraftPart {
   readonly planned: number;
   readonly blocks: readonly Block[];
 }
+
+/** A part with its heading above it, as it stands in the article. */
+export const withHeading = ({
+  id,
+  heading,
+  planned,
+  blocks,
+}: DraftPart & { heading: string }): DraftPart => ({
+  id,
+  planned,
+  blocks: [headingAbove(id, heading, 2), ...blocks],
+});
 
 /** What a draft is checked against. */
 export interface DraftSources {

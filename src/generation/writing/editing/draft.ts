@@ -57,7 +57,7 @@ function withoutLinks(block: Block): Block {
   return rest;
 }
 
-/** Parts that are read at once, and how many of all nobody reads. */
+/** Parts that are read at once, and how many are not read. */
 export interface Readings {
   readonly readings: readonly (readonly NumberedPart[])[];
   readonly unread: number;

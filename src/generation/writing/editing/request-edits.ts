@@ -3,7 +3,7 @@ import type { Block } from '../../../document/format/schema.ts';
 import { ParsedTexts } from '../../../document/inline/texts.ts';
 import { cutAtWord } from '../../../document/text/characters.ts';
 import { parseResponse } from '../../../providers/ask.ts';
-import { ProviderError } from '../../../providers/types.ts';
+import { isUnusable } from '../../../providers/types.ts';
 import type { Outline } from '../../outline.ts';
 import type { WritingBrief } from '../brief.ts';
 import { firstWords } from '../excerpt.ts';
@@ -12,8 +12,9 @@ import { readLine } from '../markdown/line.ts';
 import { type PartRules, readPart } from '../markdown/read.ts';
 import type { Plan } from '../plan.ts';
 import { type EditsOutput, editsOutput, type FoundInDraft } from '../prompts/edits.ts';
+import { BYTES_PER_TOKEN } from '../prompts/fit.ts';
 import { requestPart } from '../request-part.ts';
-import { customersWords } from '../said.ts';
+import { customersWords, type Said } from '../said.ts';
 import type { ArticleWriter } from '../writer.ts';
 import { type Edit, MAX_EDITS } from './apply-edits.ts';
 import { checkDraft, type DraftPart } from './check-draft.ts';
@@ -22,7 +23,6 @@ import { draftSources } from './sources.ts';
 
 /** The most of a model's context that a draft takes; the rest is for settings, plan, task and response. */
 const DRAFT_SHARE = 0.4;
-const BYTES_PER_TOKEN = 3;
 /** Words and characters of a reason. */
 const MAX_REASON_WORDS = 10;
 const MAX_REASON = 200;
@@ -63,8 +63,8 @@ export async function requestEdits(writer: ArticleWriter, request: EditsRequest)
   const { brief, outline, plan, parts, signal } = request;
   const draft = numberDraft(parts);
   const { readings, unread } = splitDraft(draft.parts, writer.contextTokens * BYTES_PER_TOKEN * DRAFT_SHARE);
-  const found = findings(request, draft);
   const rules = rulesOf(brief, outline);
+  const found = findings(request, draft, rules);
   const most = Math.floor(MAX_EDITS / readings.length);
   const result = { edits: [] as Edit[], unusable: 0, unread };
   let answered = request.answered ?? 0;
@@ -102,8 +102,7 @@ export async function requestEdits(writer: ArticleWriter, request: EditsRequest)
         else result.edits.push(edit);
       }
     } catch (error) {
-      const isUnusable = error instanceof ProviderError && ['unusable', 'refused'].includes(error.kind);
-      if (index === 0 || !isUnusable) throw error;
+      if (index === 0 || !isUnusable(error)) throw error;
       result.unread += reading.length;
     }
   }
@@ -111,8 +110,8 @@ export async function requestEdits(writer: ArticleWriter, request: EditsRequest)
 }
 
 /** What the checks found, by the numbers of blocks that may be edited. */
-function findings({ brief, outline, parts }: EditsRequest, { numbers }: NumberedDraft): FoundInDraft {
-  const { nearCopies, figures, keyword } = checkDraft(parts, draftSources(brief, outline));
+function findings({ brief, parts }: EditsRequest, { numbers }: NumberedDraft, own: Said): FoundInDraft {
+  const { nearCopies, figures, keyword } = checkDraft(parts, draftSources(brief, own));
   return {
     nearCopies: nearCopies.flatMap(({ blockId, ofBlockId }) => {
       const [block, of] = [numbers.get(blockId), numbers.get(ofBlockId)];

@@ -37,6 +37,14 @@ export interface BlockRules {
 export const blockId = (sectionId: string, number: number): string =>
   `${createHash('sha256').update(sectionId).digest('hex').slice(0, 32)}-${number}`;
 
+/** The heading above a section or the questions. */
+export const headingAbove = (sectionId: string, text: string, level: number): Block => ({
+  id: blockId(sectionId, 0),
+  type: 'heading',
+  level,
+  text,
+});
+
 /** A heading for comparison: lower-case words without punctuation. */
 export const bare = (text: string): string => (text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []).join(' ');
 

@@ -1,6 +1,6 @@
 /** Cuts a part to a number of words, where that hurts least. */
 import type { Block, SubList } from '../../../document/format/schema.ts';
-import { countTextWords, wordRanges } from '../../../document/format/words.ts';
+import { countTextWords, wordsIn } from '../../../document/format/words.ts';
 import { serializeInline } from '../../../document/inline/markdown.ts';
 import { parseInline } from '../../../document/inline/parse.ts';
 import { hasFormatting, type InlineRun, runsText } from '../../../document/inline/runs.ts';
@@ -181,7 +181,6 @@ function firstCharacters(
 
 /** The first words of a text and an ellipsis; empty without words. */
 function firstWords(text: string, words: number): string {
-  const ranges = wordRanges(text);
-  const last = ranges[Math.min(words, ranges.length) - 1];
+  const last = wordsIn(text).slice(0, words).at(-1);
   return last === undefined ? '' : `${text.slice(0, last.end)}…`;
 }

@@ -5,7 +5,6 @@ import { collectTexts } from '../../../document/format/walk.ts';
 import { parseMarkdown } from '../../../document/markdown/parse.ts';
 import type { Defect } from '../brief.ts';
 import { excerpt } from '../defects.ts';
-
 import { BlockBuilder, type BlockRules } from './blocks.ts';
 import { boundMarkdown, MAX_CHARACTERS } from './bound.ts';
 import { closingStart, isChatter, isRefusal, openingLength } from './chatter.ts';
@@ -31,7 +30,6 @@ const MARKDOWN = /^(?:markdown|md)$/i;
 
 /**
  * Reads a part (contract.md G57 and G58). The time is bounded for any text.
- * @param whole false of a text that was cut at its length limit: a defect of its own
  * @param characters of it that are read
  * @param shape changes the parsed nodes before they become blocks
  */

@@ -1,4 +1,4 @@
-/** Fits what a model is told into its context. A token is counted as three bytes of UTF-8. */
+/** Fits a request into the context of its model. A token is counted as three bytes of UTF-8. */
 
 export const BYTES_PER_TOKEN = 3;
 

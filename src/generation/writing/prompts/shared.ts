@@ -17,7 +17,7 @@ export interface Asking<Kind extends PartKind> {
 
 /** How a kind of question is put. */
 export interface Prompt<Question extends Asking<PartKind>> {
-  /** Counted up with every change of the words, so that texts of different prompts can be told apart. */
+  /** Counted up with every change of the words, so that texts of different prompts differ. */
   readonly version: number;
   /** The JSON Schema of the response; null for a text. */
   readonly schema: Readonly<Record<string, unknown>> | null;
