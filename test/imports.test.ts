@@ -30,6 +30,7 @@ const FLOORS = [
   'src/http',
   'src/temporal',
   'src/providers src/outbound',
+  'src/media',
   'src/blobs',
   'src/context.ts',
   'src/db',

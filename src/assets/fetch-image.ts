@@ -4,6 +4,7 @@ import path from 'node:path';
 import { IMAGE_MEDIA_TYPES, MAX_FILE_NAME, MAX_IMAGE_BYTES } from '../blobs/asset.ts';
 import { codePoints } from '../document/text/characters.ts';
 import { invalid, ServiceError } from '../errors.ts';
+import type { MediaProcessor, ProcessedImage } from '../media/media.ts';
 import {
   BLOCKED_ADDRESS_MESSAGE,
   classifyAddress,
@@ -15,11 +16,10 @@ import { dial } from '../outbound/dial.ts';
 import { describeNetworkError, SendFailure } from '../outbound/failure.ts';
 import type { AddressGuard } from '../outbound/resolver.ts';
 import { currentShare } from '../threads/share.ts';
-import { type NewImage, readImage } from './image.ts';
 
 /** An image fetched from a URL. */
 export interface FetchedImage {
-  readonly image: NewImage;
+  readonly image: ProcessedImage;
   /** The last part of the path. */
   readonly fileName: string;
 }
@@ -50,16 +50,18 @@ interface Fetch {
 /**
  * Creates the fetcher of images by URL. Like webhooks it connects only to addresses that the guard allows, for the URL and
  * for each of at most three redirects. Gives up after 15 seconds in all or 20 MiB. A response with Content-Length takes
- * that much room, any other the maximum. Where a hop leads into an allowed private network every failure has the same
+ * twice that much room, as fetched and as stored, any other twice the maximum. Where a hop leads into an allowed private network every failure has the same
  * words, so that no caller can explore it (contract.md F30).
  */
 export function createImageFetcher({
   guard,
+  media,
   timeoutMs = TIMEOUT_MS,
   maxBytes = MAX_IMAGE_BYTES,
   isPublic = isPublicAddress,
 }: {
   guard: AddressGuard;
+  media: MediaProcessor;
   isPublic?: (ip: string) => boolean;
   timeoutMs?: number;
   maxBytes?: number;
@@ -93,9 +95,12 @@ export function createImageFetcher({
         const most = Number(response.headers['content-length'] ?? maxBytes);
         if (most > maxBytes) throw tooLarge(maxBytes);
         // Nothing is read from the connection meanwhile.
-        await deadline.raceUncounted(currentShare().room?.take(most) ?? Promise.resolve());
+        await deadline.raceUncounted(currentShare().room?.take(2 * most) ?? Promise.resolve());
         const bytes = await deadline.race(readBody(response, most, maxBytes));
-        return { image: await readImage(bytes, '/url'), fileName: fileNameOf(url) };
+        return {
+          image: await deadline.raceUncounted(media.processUpload(bytes, '/url')),
+          fileName: fileNameOf(url),
+        };
       } finally {
         socket.destroy();
       }

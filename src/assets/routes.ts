@@ -6,6 +6,7 @@ import { pathId } from '../http/scope.ts';
 import { streamList } from '../http/stream-list.ts';
 import { created, DONE, doneResponses, ok } from '../http/success.ts';
 import type { AssetId } from '../ids.ts';
+import type { MediaProcessor } from '../media/media.ts';
 import { deleteAsset, updateAsset } from './change.ts';
 import type { FetchImage } from './fetch-image.ts';
 import { fetchHero, uploadHero } from './hero.ts';
@@ -23,6 +24,11 @@ const example: Asset = {
   fileName: 'bed-plan.png',
   altText: 'Plan of the vegetable bed',
   url: '/assets/c4e8a1d7-5b32-4f09-9e6a-7d1f3b8c2e50/9f86d081884c7d65',
+  width: 1_600,
+  height: 900,
+  previewUrl: '/assets/c4e8a1d7-5b32-4f09-9e6a-7d1f3b8c2e50/2c26b46b68ffc68f',
+  thumbnailUrl: '/assets/c4e8a1d7-5b32-4f09-9e6a-7d1f3b8c2e50/fcde2b2edba56bf4',
+  prompt: null,
   createdAt: '2026-11-21T07:30:00.000Z',
 };
 const hero: Asset = { ...example, role: 'hero' };
@@ -34,9 +40,11 @@ const HERO_EVENTS =
 /** The images of articles. */
 export const createAssetRoutes = ({
   blobs,
+  media,
   fetchImage,
 }: {
   blobs: BlobStore;
+  media: MediaProcessor;
   fetchImage: FetchImage;
 }): RouteModule[] => [
   defineRoute(
@@ -68,7 +76,7 @@ export const createAssetRoutes = ({
       operationId: 'uploadAsset',
       summary: 'Upload an image for the body',
       description:
-        'The request body is the file itself. An image block of the article refers to it by id. It counts toward the storage quota. 409 while a job works on the article, and `image_limit` for one that has 1,000.',
+        'The request body is the file itself, at most 20 MiB and 40 million pixels. Its metadata is removed, its format and pixels stay; it is written anew when it has to be turned, reduced to 4,096 pixels a side or brought to sRGB. An image block of the article refers to it by id. It counts toward the storage quota. 409 while a job works on the article, and `image_limit` for one that has 1,000.',
       tags: ['Assets'],
       scope: 'article',
       permissions: ['articles.update'],
@@ -79,7 +87,10 @@ export const createAssetRoutes = ({
     },
     async ({ context, params, query, bytes }) =>
       created({
-        asset: await uploadAsset({ ...context, blobs }, { articleId: params.articleId, bytes, ...query }),
+        asset: await uploadAsset(
+          { ...context, blobs, media },
+          { articleId: params.articleId, bytes, ...query },
+        ),
       }),
   ),
   defineRoute(
@@ -150,7 +161,7 @@ export const createAssetRoutes = ({
       path: '/api/articles/{articleId}/hero',
       operationId: 'uploadHero',
       summary: 'Upload the cover of an article',
-      description: `The request body is the file itself. ${HERO_EVENTS} 409 while a job works on the article.`,
+      description: `The request body is the file itself, processed as an image for the body is. ${HERO_EVENTS} 409 while a job works on the article.`,
       tags: ['Assets'],
       scope: 'article',
       permissions: ['articles.update'],
@@ -161,7 +172,10 @@ export const createAssetRoutes = ({
     },
     async ({ context, params, query, bytes }) =>
       created({
-        asset: await uploadHero({ ...context, blobs }, { articleId: params.articleId, bytes, ...query }),
+        asset: await uploadHero(
+          { ...context, blobs, media },
+          { articleId: params.articleId, bytes, ...query },
+        ),
       }),
   ),
   defineRoute(
@@ -170,7 +184,7 @@ export const createAssetRoutes = ({
       path: '/api/articles/{articleId}/hero/from-url',
       operationId: 'fetchHero',
       summary: 'Fetch the cover of an article from a URL',
-      description: `The image is fetched once, within 15 seconds, and stored. Only public addresses are contacted, and at most three redirects are followed. A workspace fetches four at once; more wait two seconds, then get 429. ${HERO_EVENTS} 409 while a job works on the article.`,
+      description: `The image is fetched once, within 15 seconds, processed as an upload, and stored. Only public addresses are contacted, and at most three redirects are followed. A workspace fetches four at once; more wait two seconds, then get 429. ${HERO_EVENTS} 409 while a job works on the article.`,
       tags: ['Assets'],
       scope: 'article',
       permissions: ['articles.update'],
@@ -182,7 +196,7 @@ export const createAssetRoutes = ({
     async ({ context, params, body }) =>
       created({
         asset: await fetchHero(
-          { ...context, blobs, fetchImage },
+          { ...context, blobs, media, fetchImage },
           { articleId: params.articleId, url: body.url, altText: body.altText },
         ),
       }),

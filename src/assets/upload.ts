@@ -9,12 +9,13 @@ import type { Tx } from '../db/database.ts';
 import { inTransaction } from '../db/transaction.ts';
 import { conflict } from '../errors.ts';
 import type { ArticleId } from '../ids.ts';
-import { readImage } from './image.ts';
+import { blobsOf, type MediaProcessor, storedBytesOf } from '../media/media.ts';
 import { insertAsset } from './insert.ts';
 import { type Asset, toAsset } from './schemas.ts';
 
 export interface AssetContext extends VerbContext {
   readonly blobs: BlobStore;
+  readonly media: MediaProcessor;
 }
 
 export interface UploadInput {
@@ -47,15 +48,15 @@ export async function uploadAsset(context: AssetContext, input: UploadInput): Pr
   const { db, actor, blobs } = context;
   requirePermissions(actor, 'articles.update');
   const { articleId, fileName = 'image', altText = '' } = input;
-  const image = await readImage(input.bytes, '');
-  const byteSize = image.bytes.byteLength;
+  const image = await context.media.processUpload(input.bytes, '');
+  const bytes = storedBytesOf(image);
   const requireRoomIn = async (tx: Tx): Promise<void> => {
     await lockArticle(tx, actor.workspaceId, articleId, 'edit');
     await requireRoom(tx, articleId);
   };
-  const staged = await stageBlobs(db, blobs, [image], async (tx) => {
+  const staged = await stageBlobs(db, blobs, blobsOf(image), async (tx) => {
     await requireRoomIn(tx);
-    await requireBytes(tx, actor.workspaceId, byteSize);
+    await requireBytes(tx, actor.workspaceId, bytes);
   });
   return inTransaction(db, async (tx) => {
     await requireRoomIn(tx);
@@ -69,9 +70,9 @@ export async function uploadAsset(context: AssetContext, input: UploadInput): Pr
       action: 'assets.created',
       targetType: 'asset',
       targetId: asset.id,
-      details: { articleId, role: 'inline', fileName, mediaType: image.mediaType, byteSize },
+      details: { articleId, role: 'inline', fileName, mediaType: image.mediaType, byteSize: asset.byte_size },
     });
-    if (!(await reserveBytes(tx, actor.workspaceId, byteSize))) throw storageQuotaExceeded(byteSize);
+    if (!(await reserveBytes(tx, actor.workspaceId, bytes))) throw storageQuotaExceeded(bytes);
     return toAsset(asset);
   });
 }

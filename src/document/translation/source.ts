@@ -10,7 +10,23 @@ export interface SourceAsset {
   readonly byteSize: number;
   readonly fileName: string;
   readonly altText: string;
+  /** Pixels; null where unknown. */
+  readonly width: number | null;
+  readonly height: number | null;
+  readonly previewHash: string | null;
+  readonly thumbnailHash: string | null;
+  /** Of preview and thumbnail; `byteSize` is the image's own. */
+  readonly variantBytes: number;
+  /** What the image was generated from. */
+  readonly prompt: string | null;
 }
+
+/**
+ * Bytes of the images in the storage quota, with their previews and thumbnails. Images of jobs that the release before
+ * queued have none of these.
+ */
+export const bytesOf = (assets: readonly Pick<SourceAsset, 'byteSize' | 'variantBytes'>[]): number =>
+  assets.reduce((sum, { byteSize, variantBytes }) => sum + byteSize + (variantBytes ?? 0), 0);
 
 /** The source of a job, as it was when the job was created. */
 export interface Snapshot {
