@@ -23,7 +23,7 @@ export const photorealistic: Scene = (chance) => {
   const hue = chance.between(195, 235);
   const warm = chance.between(18, 42);
   const shore = HEIGHT * chance.between(0.6, 0.68);
-  const sun: Point = [WIDTH * chance.between(0.2, 0.8), shore * chance.between(0.42, 0.6)];
+  const sun: Point = [WIDTH * chance.between(0.2, 0.8), shore * chance.between(0.26, 0.44)];
   const hills = times(5, (index) => {
     const height = shore - 190 + index * 46;
     return ridge(
@@ -108,7 +108,7 @@ export const cinematic: Scene = (chance) => {
     circle(light, 260, `fill="${hsl(warm, 100, 66)}" opacity=".8" filter="url(#soft)"`),
     `<g filter="url(#haze)">${rays.join('')}</g>`,
     circle(light, 60, `fill="${hsl(warm + 14, 100, 88)}"`),
-    ridge(chance, HEIGHT * 0.68, 170, `fill="${hsl(cold, 40, 14)}" opacity=".9"`, 6),
+    ridge(chance, HEIGHT * 0.68, 170, `fill="${hsl(cold, 40, 14)}"`, 6),
     ridge(chance, HEIGHT * 0.8, 60, `fill="${hsl(cold, 50, 6)}"`, 5),
     rectangle([walker[0] - 9, walker[1] - 46], [18, 82], `fill="${hsl(cold, 50, 5)}"`, 9),
     circle([walker[0], walker[1] - 58], 11, `fill="${hsl(cold, 50, 5)}"`),
