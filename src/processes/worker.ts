@@ -22,6 +22,7 @@ import { watchRelay } from '../metrics/health.ts';
 import { watchPolls } from '../metrics/polls.ts';
 import { readSdkMetrics } from '../metrics/temporal.ts';
 import { createAddressGuard } from '../outbound/resolver.ts';
+import { noteImageProvider } from '../providers/images/index.ts';
 import { createTranslationProvider } from '../providers/index.ts';
 import type { TranslationProvider } from '../providers/types.ts';
 import { createSuggestionProvider } from '../suggestions/index.ts';
@@ -132,6 +133,7 @@ export async function startWorker(
   const provider = overrides.provider ?? createTranslationProvider(config);
   const suggestions = overrides.suggestions ?? createSuggestionProvider(config);
   const writers = overrides.writers ?? createArticleWriters(config, logger);
+  noteImageProvider(config, logger);
   const client = new Client({ connection, namespace: config.TEMPORAL_NAMESPACE });
   const notifier = startDeliveryNotifier({ connectionString: config.DATABASE_URL, logger });
   const stopped = new AbortController();

@@ -20,6 +20,12 @@ const FORM_TOKENS = 500;
 const TOKENS_PER_WORD = { Latn: 2, other: 4 } as const;
 const TOKENS_PER_CHARACTER = 2;
 
+/** Prompt, alternative text and caption of an image, in any script. */
+const TOKENS_PER_IMAGE = 450;
+
+/** Tokens for what so many images show. */
+export const imagePromptTokens = (images: number): number => images * TOKENS_PER_IMAGE + FORM_TOKENS;
+
 /** Tokens for a text of so many words in this language. */
 export function textTokens(words: number, language: string): number {
   const { script } = new Intl.Locale(language).maximize();
