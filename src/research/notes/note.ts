@@ -1,0 +1,13 @@
+import type { SourceId } from '../../ids.ts';
+
+/** A source as notes and passages refer to it. */
+export interface SourceText {
+  readonly id: SourceId;
+  readonly text: string;
+}
+
+/** A quote of a source. */
+export interface Note {
+  readonly sourceId: SourceId;
+  readonly quote: string;
+}
