@@ -1,5 +1,8 @@
 /** Pages as research reads them. */
 
+/** By this name the owner of a site can forbid it in robots.txt. */
+export const ROBOTS_TOKEN = 'workspace-content-research';
+
 /** A page that was read. All texts are data of strangers. */
 export interface Page {
   /** Where it was read, after redirects; without a fragment. */
@@ -28,7 +31,7 @@ export const PAGE_REFUSALS = [
   'not HTML',
   'unknown encoding',
   'too deeply nested',
-  'took too long to parse',
+  'could not be parsed',
   'no readable text',
   'speaks to models',
 ] as const;
