@@ -77,6 +77,15 @@ describe('a page that is read', () => {
     expect(text).toContain('Tomato | 2');
   });
 
+  it.each([
+    ['body', (inner: string) => `<!doctype html><html><head><title>A</title></head>${inner}</html>`],
+    ['html, head and body', (inner: string) => `<!doctype html>\n<title>A</title><meta name=x>\n${inner}`],
+    ['anything but text', (inner: string) => `Bare words first. ${inner}`],
+  ])('may leave out %s', async (_, page) => {
+    site.pages.set('/', html(page(`<p>${FILLER}</p><p>${FILLER}</p>`)));
+    expect(await pageOf('/')).toMatchObject({ text: expect.stringContaining(`${FILLER}\n\n${FILLER}`) });
+  });
+
   it('is requested with a name of its own, and not packed', async () => {
     site.pages.set('/', html(article('A', [FILLER, FILLER])));
     await pageOf('/');

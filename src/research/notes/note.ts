@@ -3,6 +3,7 @@ import type { SourceId } from '../../ids.ts';
 /** A source as notes and passages refer to it. */
 export interface SourceText {
   readonly id: SourceId;
+  readonly title: string;
   readonly text: string;
 }
 

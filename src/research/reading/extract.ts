@@ -1,9 +1,9 @@
 /** What a page says, without what stands around it. Pure; hostile pages are given to it on a thread that can be ended. */
 import { Readability } from '@mozilla/readability';
 import { parseHTML } from 'linkedom';
-import { isTooDeep } from './nesting.ts';
 import type { PageRefusal } from './page.ts';
 import { oneLine, plainText, type TreeNode } from './plain-text.ts';
+import { withBody } from './scan.ts';
 
 /** Texts are bounded and have no control characters. */
 export interface Extracted {
@@ -35,8 +35,9 @@ function dateOf(text: string | null | undefined, now: Date): string | null {
  * @param host stands for a missing name of the site
  */
 export function extractPage(html: string, host: string, now: Date): Extracted | { refusal: PageRefusal } {
-  if (isTooDeep(html)) return { refusal: 'too deeply nested' };
-  const { document } = parseHTML(html);
+  const whole = withBody(html);
+  if (whole === null) return { refusal: 'too deeply nested' };
+  const { document } = parseHTML(whole);
   const time = document.querySelector('time[datetime]')?.getAttribute('datetime');
   const article = new Readability<TreeNode>(document, {
     serializer: (node) => node as unknown as TreeNode,

@@ -72,7 +72,8 @@ export function createRobots({
       // No file, no rules.
       return status >= 400 && status <= 499 ? '' : null;
     } catch (error) {
-      if (!(error instanceof Refused)) throw error;
+      // A private address is no site at all.
+      if (!(error instanceof Refused) || error.refusal === 'not a public address') throw error;
       return error.refusal === 'too many redirects' ? '' : null;
     }
   };
