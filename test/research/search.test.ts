@@ -209,9 +209,15 @@ describe('searches of several workspaces', () => {
   it('are not kept waiting by one that has many', async () => {
     const search = searchInTurns(engine, { perMinute: 60_000, atOnce: 4, waitMs: 5_000 });
     const many = Array.from({ length: 10 }, () => search('q', { workspaceId: 'many', signal }));
-    await eventually(() => expect(running).toHaveLength(2));
+    await eventually(
+      async () => running.length,
+      (count) => count === 2,
+    );
     const other = search('q', { workspaceId: 'other', signal });
-    await eventually(() => expect(running).toHaveLength(3));
+    await eventually(
+      async () => running.length,
+      (count) => count === 3,
+    );
     running[2]?.();
     await other;
     const timer = setInterval(() => {
