@@ -237,6 +237,7 @@ describe('searches of several workspaces', () => {
       },
     };
     const search = searchInTurns(noting, { perMinute: 600, atOnce: 4, waitMs: 250 });
+    const begun = performance.now();
     const asked = Array.from({ length: 5 }, () => search('q', { workspaceId: 'w', signal }));
     const outcomes = await Promise.allSettled(asked);
     expect(outcomes.map(({ status }) => status)).toEqual([
@@ -246,7 +247,8 @@ describe('searches of several workspaces', () => {
       'rejected',
       'rejected',
     ]);
-    expect((at[2] ?? 0) - (at[0] ?? 0)).toBeGreaterThan(190);
+    // Timers may fire a millisecond early.
+    expect((at[2] ?? 0) - begun).toBeGreaterThan(195);
     expect(await failure(asked[4] ?? Promise.resolve())).toMatchObject({ kind: 'retryable' });
   });
 
