@@ -30,6 +30,7 @@ import type { JobWatch } from '../jobs/watch.ts';
 import type { MediaProcessor } from '../media/media.ts';
 import type { AddressGuard } from '../outbound/resolver.ts';
 import { createProjectRoutes } from '../projects/routes.ts';
+import { createResearchRoutes } from '../research/routes.ts';
 import { createReviewRoutes } from '../reviews/routes.ts';
 import { createRoleRoutes } from '../roles/routes.ts';
 import { createSuggestionRoutes } from '../suggestions/routes.ts';
@@ -103,6 +104,7 @@ export function createRoutes(dependencies: RouteDependencies): RouteModule[] {
     ...createGlossaryRoutes(),
     ...createStyleRoutes(),
     ...createGenerationRoutes(jobRuns, generationFeatures),
+    ...createResearchRoutes(),
     ...createJobRoutes(jobRuns, dependencies.jobWatch),
     createReportRoute({
       translation: { schema: reportSchema, example: reportExample, read: readReport },
