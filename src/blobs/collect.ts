@@ -99,9 +99,8 @@ async function collectRows(
     await sql`
       UPDATE blobs SET unreferenced_since = CASE WHEN unreferenced_since IS NULL THEN date_trunc('milliseconds', now()) END
       WHERE hash = ANY (${hashes}::text[])
-        AND (unreferenced_since IS NULL) <> EXISTS (SELECT FROM assets WHERE content_hash = hash)`.execute(
-      tx,
-    );
+        AND (unreferenced_since IS NULL) <> (EXISTS (SELECT FROM assets WHERE content_hash = hash)
+          OR EXISTS (SELECT FROM staged_blobs AS staged WHERE staged.hash = blobs.hash))`.execute(tx);
     const gone = await sql<{ hash: string }>`
       DELETE FROM blobs
       WHERE hash = ANY (${hashes}::text[])
