@@ -26,6 +26,10 @@ export async function readImageOf(db: Queryable, jobId: JobId, number: number): 
   return image;
 }
 
+/** The numbers of the images of a job that have a prompt and are not drawn. */
+export const imagesToDraw = async (db: Queryable, jobId: JobId): Promise<number[]> =>
+  (await readImages(db, jobId)).filter(({ state }) => state === 'prompted').map(({ number }) => number);
+
 interface Numbered {
   readonly jobId: JobId;
   readonly number: number;
