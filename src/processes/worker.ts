@@ -23,6 +23,7 @@ import { watchRelay } from '../metrics/health.ts';
 import { watchPolls } from '../metrics/polls.ts';
 import { readSdkMetrics } from '../metrics/temporal.ts';
 import { createAddressGuard } from '../outbound/resolver.ts';
+import type { ImageModel } from '../providers/image-model.ts';
 import { createImageModel } from '../providers/images/index.ts';
 import { createTranslationProvider } from '../providers/index.ts';
 import type { TranslationProvider } from '../providers/types.ts';
@@ -74,6 +75,7 @@ export interface WorkerOverrides {
   readonly provider?: TranslationProvider;
   readonly suggestions?: SuggestionProvider;
   readonly writers?: ArticleWriters;
+  readonly imageModel?: ImageModel;
   readonly capacity?: Capacity;
   /** How often it checks that the schedules exist, instead of each minute; milliseconds. */
   readonly schedulesEveryMs?: number;
@@ -134,7 +136,7 @@ export async function startWorker(
   const provider = overrides.provider ?? createTranslationProvider(config);
   const suggestions = overrides.suggestions ?? createSuggestionProvider(config);
   const writers = overrides.writers ?? createArticleWriters(config, logger);
-  const imageModel = createImageModel(config);
+  const imageModel = overrides.imageModel ?? createImageModel(config);
   const media = createMediaProcessor();
   const client = new Client({ connection, namespace: config.TEMPORAL_NAMESPACE });
   const notifier = startDeliveryNotifier({ connectionString: config.DATABASE_URL, logger });
