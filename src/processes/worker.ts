@@ -18,7 +18,7 @@ import { startDeliveryNotifier } from '../events/notifier.ts';
 import { createArticleWriters } from '../generation/writing/index.ts';
 import type { ArticleWriters } from '../generation/writing/writer.ts';
 import { createReadiness } from '../http/readiness.ts';
-import { createMediaProcessor } from '../media/temporary.ts';
+import { createMediaProcessor } from '../media/processor.ts';
 import { watchRelay } from '../metrics/health.ts';
 import { watchPolls } from '../metrics/polls.ts';
 import { readSdkMetrics } from '../metrics/temporal.ts';
@@ -137,7 +137,7 @@ export async function startWorker(
   const suggestions = overrides.suggestions ?? createSuggestionProvider(config);
   const writers = overrides.writers ?? createArticleWriters(config, logger);
   const imageModel = overrides.imageModel ?? createImageModel(config);
-  const media = createMediaProcessor();
+  const media = createMediaProcessor({ logger });
   const client = new Client({ connection, namespace: config.TEMPORAL_NAMESPACE });
   const notifier = startDeliveryNotifier({ connectionString: config.DATABASE_URL, logger });
   const stopped = new AbortController();
@@ -292,6 +292,7 @@ export async function startWorker(
     }
     await notifier.stop();
     await sender.close();
+    await media.close();
     await metrics.close();
     await probe.close();
     await connection.close();
