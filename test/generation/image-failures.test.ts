@@ -212,21 +212,21 @@ it('a run cancelled while it draws costs nothing, gives its bytes back, and its 
 it('a cover that is there by the end stays, and that of the run is neither used nor charged', async () => {
   const image = Buffer.from(await picture(), 'base64');
   const own = newId<AssetId>();
-  let add = async (): Promise<unknown> => undefined;
+  const started = calls.generate(workspace, { imageCount: 2 });
+  let adding: Promise<unknown> | undefined;
   draw = async () => {
-    await add();
-    add = async () => undefined;
-    return image;
-  };
-  const { article, job } = await calls.generate(workspace, { imageCount: 2 });
-  add = () =>
-    service.db
+    const { article } = await started;
+    adding ??= service.db
       .insertInto('assets')
       .values({
         ...{ id: own, workspace_id: workspace.id, article_id: article.id as ArticleId, role: 'hero' },
         ...{ content_hash: 'a'.repeat(64), media_type: 'image/png', byte_size: 0, file_name: 'own.png' },
       })
       .execute();
+    await adding;
+    return image;
+  };
+  const { article, job } = await started;
   const ended = await calls.untilFinal(workspace, job.id);
   expect(ended).toMatchObject({ status: 'COMPLETED', consumedCredits: 2 });
   expect((await outcomesOf(job.id)).map(([state, reason]) => [state, reason])).toEqual([
