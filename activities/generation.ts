@@ -1,8 +1,17 @@
 import type { Database } from '../src/db/database.ts';
 import { editArticle } from '../src/generation/edit.ts';
 import { failureOf } from '../src/generation/failures.ts';
+import { type DrawingDependencies, drawImage } from '../src/generation/images/draw.ts';
+import { type ImageOutcome, imageOutcomes, imagesToDraw } from '../src/generation/images/images.ts';
+import {
+  assignPrompts,
+  freezeImages,
+  makeImagePrompts,
+  planImagePrompts,
+} from '../src/generation/images/plan.ts';
+import { type ProcessingDependencies, processImage } from '../src/generation/images/process.ts';
 import { makeLead } from '../src/generation/lead.ts';
-import { enterStep, type GenerationStep } from '../src/generation/progress.ts';
+import { enterStep, type GenerationStep, showDrawn } from '../src/generation/progress.ts';
 import { assembleGeneration, settleGeneration, settleOutline } from '../src/generation/settle.ts';
 import {
   makeFaq,
@@ -16,11 +25,14 @@ import type { WritingDependencies } from '../src/generation/write-part.ts';
 import type { JobId } from '../src/ids.ts';
 import { createPauses } from '../src/providers/pauses.ts';
 import type { FailureCause } from '../src/temporal/shapes.ts';
-import { asFinalFailure, providerFailure, whileAway } from './failures.ts';
+import { inTheBackground } from '../src/threads/share.ts';
+import { asFinalFailure, beat, providerFailure, whileAway } from './failures.ts';
+import { whileBeating } from './heartbeat.ts';
 import {
   callEngine,
   createJobActivities,
   ending,
+  HEARTBEAT_MS,
   type JobDependencies,
   jobEnded,
   requireOpen,
@@ -29,9 +41,18 @@ import {
 export type GenerationActivities = ReturnType<typeof createGenerationActivities>;
 
 /** The activities of `generateArticle`. Each is idempotent: it may run again after a crash. */
-export function createGenerationActivities(dependencies: JobDependencies & WritingDependencies) {
+export function createGenerationActivities(
+  dependencies: JobDependencies &
+    WritingDependencies &
+    DrawingDependencies &
+    ProcessingDependencies & {
+      /** Called for each image of a settled run. */
+      readonly onImage?: (outcome: ImageOutcome) => void;
+    },
+) {
   const { db, stopping } = dependencies;
   const engine = { db, pauses: createPauses(), jobs: 'generations', stopping };
+  const imageEngine = { ...engine, pauses: createPauses(), jobs: 'images' };
   const { fail, cancel } = createJobActivities(dependencies);
   return {
     /** Stores what the article is written from; returns which steps before the text there are. */
@@ -40,7 +61,9 @@ export function createGenerationActivities(dependencies: JobDependencies & Writi
     ): Promise<{ outlined: boolean; outlineOnly: boolean; research: boolean }> =>
       asFinalFailure(async () => {
         await enter(db, jobId, 'validate');
-        return validateGeneration(dependencies, jobId);
+        const validated = await validateGeneration(dependencies, jobId);
+        await freezeImages(db, jobId, dependencies.imageModel !== null);
+        return validated;
       }),
 
     /** Makes the outline. */
@@ -86,23 +109,61 @@ export function createGenerationActivities(dependencies: JobDependencies & Writi
     writeLead: (jobId: JobId): Promise<void> =>
       callEngine(engine, jobId, (signal) => makeLead(dependencies, { jobId, signal, persist: whileAway })),
 
-    /** Assembles the sections into a valid document. */
-    assembleArticle: async (jobId: JobId): Promise<void> => {
+    /** Decides which images are made; returns how many need prompts. */
+    planImagePrompts: (jobId: JobId): Promise<number> =>
+      asFinalFailure(async () => {
+        await enter(db, jobId, 'image-prompts');
+        return planImagePrompts(db, jobId);
+      }),
+
+    /** Writes the prompts of all images; the article does without images if that fails. */
+    writeImagePrompts: (jobId: JobId): Promise<void> =>
+      callEngine(engine, jobId, (signal) =>
+        makeImagePrompts(dependencies, { jobId, signal, persist: whileAway }),
+      ),
+
+    /** Assembles the sections into a valid document, with places for its images; returns the numbers of those to draw. */
+    assembleArticle: async (jobId: JobId): Promise<number[]> => {
       try {
         await requireOpen(db, jobId);
+        await assignPrompts(db, jobId);
         await assembleGeneration(db, jobId);
+        return await imagesToDraw(db, jobId);
       } catch (error) {
         throw providerFailure(error, []);
       }
     },
 
-    /** Enters a step that is empty in this release. */
+    /** Has one image drawn; the article does without one that fails. */
+    drawImage: (jobId: JobId, number: number): Promise<void> =>
+      callEngine(imageEngine, jobId, async (signal) => {
+        await drawImage(dependencies, { jobId, number, signal, persist: whileAway });
+        await showDrawn(db, jobId);
+      }),
+
+    /** Makes what was drawn the files of an asset; the article does without one that fails. */
+    processImage: (jobId: JobId, number: number): Promise<void> =>
+      whileBeating(HEARTBEAT_MS, beat, async () => {
+        try {
+          const workspace = await requireOpen(db, jobId);
+          const task = { jobId, number, persist: whileAway };
+          await inTheBackground(workspace, () => processImage(dependencies, task));
+        } catch (error) {
+          throw providerFailure(error, ['retryable']);
+        }
+      }),
+
+    /** Enters a step whose work is done by others, or that has none. */
     passStep: (jobId: JobId, step: GenerationStep): Promise<void> =>
       asFinalFailure(() => enter(db, jobId, step)),
 
     /** Writes the article and the charge; false when the job had already ended. */
     settleGeneration: (jobId: JobId): Promise<boolean> =>
-      ending(dependencies, jobId, () => settleGeneration(db, jobId)),
+      ending(dependencies, jobId, async () => {
+        const settled = await settleGeneration(db, jobId);
+        if (settled) for (const outcome of await imageOutcomes(db, jobId)) dependencies.onImage?.(outcome);
+        return settled;
+      }),
 
     /** Ends the job as FAILED; false when it had already ended. */
     failGeneration: async (jobId: JobId, errorMessage: string, cause: FailureCause): Promise<boolean> =>

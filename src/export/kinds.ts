@@ -173,6 +173,7 @@ export const KINDS: readonly Kind[] = [
   })),
   { ...ofJob('generations', 'generations'), large: true },
   ofJob('generation-parts', 'generation_parts'),
+  ofJob('generation-images', 'generation_images'),
   table('generation-calls', 'generation_calls'),
   ofJob('unpaid-work', 'unpaid_work'),
   table('ai-operations', 'ai_operations'),
@@ -199,6 +200,7 @@ export const NOT_EXPORTED: Readonly<Record<string, string>> = {
   remembered_versions: 'says which articles are in the translation memory; rebuilt from them',
   version_states: 'follows from articles and their provenance; counted again',
   address_changes: 'a list of work that is emptied within seconds',
+  staged_blobs: 'bytes of open jobs, which no image has yet',
   link_checks: 'a list of work that is emptied within seconds',
   event_fanouts: 'a list of work that is emptied within seconds',
 };

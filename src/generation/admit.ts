@@ -15,8 +15,10 @@ import { toJob } from '../jobs/queries.ts';
 import type { JobRuns } from '../jobs/runs.ts';
 import type { Job } from '../jobs/schemas.ts';
 import type { StartableJob } from '../jobs/start.ts';
+import { MAX_GENERATED_BYTES } from '../media/limits.ts';
 import { generationWorkflowId } from '../temporal/ids.ts';
 import { type GenerationConfig, generationConfigSchema } from './config.ts';
+import { planImages } from './images/plan.ts';
 import type { Outline } from './outline.ts';
 import { OUTLINE_PART } from './parts.ts';
 import { type GenerationFeatures, type PricedRun, priceOf } from './price.ts';
@@ -155,7 +157,8 @@ export async function admitGeneration(
     article,
     idempotencyKey,
     credits: estimate.total,
-    bytes: 0,
+    // Given back as far as the images need less, or are not made (contract.md G108).
+    bytes: estimate.imageCount * MAX_GENERATED_BYTES,
     workflowId: generationWorkflowId,
     events: (jobId) => [
       ...events,
@@ -176,6 +179,7 @@ export async function admitGeneration(
           fresh,
         })
         .execute();
+      await planImages(tx, jobId, { count: estimate.imageCount, quality: config.imageQuality });
       if (outline === undefined) return;
       await tx
         .insertInto('generation_parts')

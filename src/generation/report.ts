@@ -7,6 +7,8 @@ import { iso } from '../fields.ts';
 import type { JobId } from '../ids.ts';
 import { completedJobExample } from '../jobs/examples.ts';
 import { type CallRow, readCalls } from './calls.ts';
+import { readImages } from './images/images.ts';
+import { imagesOfReport, imagesSchema } from './images/report.ts';
 import type { Outline } from './outline.ts';
 import { PART_KINDS } from './part-kinds.ts';
 import { ofKind } from './parts.ts';
@@ -72,11 +74,13 @@ export const generationReportSchema = z
     editing: editingSchema,
     lead: leadSchema,
     checks: checksSchema,
+    images: imagesSchema,
     calls: z
       .array(
         z.object({
-          part: z.int().describe('In the order in which they are made'),
-          kind: z.enum(PART_KINDS).describe('What the part is'),
+          part: z.int().nullable().describe('In the order in which they are made; null for an image'),
+          image: z.int().nullable().describe('The number of the image, whose cover is 0; null for a part'),
+          kind: z.enum([...PART_KINDS, 'image']).describe('What the call was for'),
           model: z.string(),
           outcome: z
             .enum(['answered', 'unanswered'])
@@ -157,9 +161,25 @@ export const generationReportExample: GenerationReport = {
       { id: 'section-2', planned: 270, words: 309 },
     ],
   },
+  images: {
+    requested: 1,
+    delivered: 0,
+    items: [
+      {
+        number: 0,
+        role: 'hero',
+        status: 'failed',
+        assetId: null,
+        reason: 'refused',
+        answered: 1,
+        unanswered: 0,
+      },
+    ],
+  },
   calls: [
     {
       part: 0,
+      image: null,
       kind: 'outline',
       model: 'gpt-oss-120b',
       outcome: 'answered',
@@ -248,12 +268,14 @@ export async function readGenerationReport(
     ),
     ...finishOf(parts, job.status),
     checks: job.status === 'COMPLETED' ? ((job.checks ?? null) as GenerationReport['checks']) : null,
+    images: imagesOfReport(await readImages(db, job.id)),
     calls: calls.map(toCall),
   };
 }
 
 const toCall = (row: CallRow): GenerationReport['calls'][number] => ({
   part: row.part,
+  image: row.image,
   kind: row.kind,
   model: row.model,
   outcome: row.outcome,

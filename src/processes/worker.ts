@@ -18,11 +18,13 @@ import { startDeliveryNotifier } from '../events/notifier.ts';
 import { createArticleWriters } from '../generation/writing/index.ts';
 import type { ArticleWriters } from '../generation/writing/writer.ts';
 import { createReadiness } from '../http/readiness.ts';
+import { createMediaProcessor } from '../media/processor.ts';
 import { watchRelay } from '../metrics/health.ts';
 import { watchPolls } from '../metrics/polls.ts';
 import { readSdkMetrics } from '../metrics/temporal.ts';
 import { createAddressGuard } from '../outbound/resolver.ts';
-import { noteImageProvider } from '../providers/images/index.ts';
+import type { ImageModel } from '../providers/image-model.ts';
+import { createImageModel, noteImageProvider } from '../providers/images/index.ts';
 import { createTranslationProvider } from '../providers/index.ts';
 import type { TranslationProvider } from '../providers/types.ts';
 import { createSuggestionProvider } from '../suggestions/index.ts';
@@ -73,6 +75,7 @@ export interface WorkerOverrides {
   readonly provider?: TranslationProvider;
   readonly suggestions?: SuggestionProvider;
   readonly writers?: ArticleWriters;
+  readonly imageModel?: ImageModel;
   readonly capacity?: Capacity;
   /** How often it checks that the schedules exist, instead of each minute; milliseconds. */
   readonly schedulesEveryMs?: number;
@@ -134,6 +137,8 @@ export async function startWorker(
   const suggestions = overrides.suggestions ?? createSuggestionProvider(config);
   const writers = overrides.writers ?? createArticleWriters(config, logger);
   noteImageProvider(config, logger);
+  const imageModel = overrides.imageModel ?? createImageModel(config);
+  const media = createMediaProcessor({ logger });
   const client = new Client({ connection, namespace: config.TEMPORAL_NAMESPACE });
   const notifier = startDeliveryNotifier({ connectionString: config.DATABASE_URL, logger });
   const stopped = new AbortController();
@@ -180,7 +185,12 @@ export async function startWorker(
   const jobs = {
     ...metrics.countTranslations(createTranslationActivities({ ...ofJobs, provider, stopping: batches })),
     ...metrics.countGenerations(
-      createGenerationActivities({ ...ofJobs, writers, onCall: metrics.countCall, stopping: parts }),
+      createGenerationActivities({
+        ...{ ...ofJobs, writers, imageModel, blobs, media, stopping: parts },
+        onCall: metrics.countCall,
+        onImageCall: metrics.countImageCall,
+        onImage: metrics.countImage,
+      }),
     ),
   };
   const workers = await Promise.all([
@@ -283,6 +293,7 @@ export async function startWorker(
     }
     await notifier.stop();
     await sender.close();
+    await media.close();
     await metrics.close();
     await probe.close();
     await connection.close();
