@@ -56,7 +56,7 @@ export function startSequencer({ db, logger, onRound }: SequencerOptions): Seque
         isWoken = true;
         restMs = RETRY_MS;
       }
-      await pause(startedAt + restMs - performance.now(), stopping.signal);
+      await pause(Math.max(0, startedAt + restMs - performance.now()), stopping.signal);
       await woken();
     }
   }
