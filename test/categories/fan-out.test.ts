@@ -47,6 +47,7 @@ const storedEvents = () =>
     .selectFrom('events')
     .select(['article_id', 'request_id', 'body'])
     .where('workspace_id', '=', workspace.id)
+    .where('type', '=', 'article.updated')
     .orderBy('id')
     .execute();
 
