@@ -120,7 +120,7 @@ async function lags(wait: boolean): Promise<number[]> {
     const { committedAt } = await script.emit(workspace, 1);
     let page = pending === null ? await pull({ after: cursor }) : await pending;
     while (page.events.length === 0) page = await pull({ after: cursor });
-    values.push(performance.now() - committedAt);
+    values.push(Date.now() - committedAt);
     cursor = page.cursor;
   }
   return values;

@@ -220,6 +220,7 @@ it('is filtered by names and article, and says how far it has looked', async () 
   expect(none.cursor).toBe((await pull({ after: 'latest' })).cursor);
 });
 
+// contract.md W83
 it('looks at 10,000 events a request at most', async () => {
   await sql`WITH stored AS (
       INSERT INTO events (id, workspace_id, type, article_id, body, created_at)
@@ -235,6 +236,7 @@ it('looks at 10,000 events a request at most', async () => {
   expect([second.events.length, second.more]).toEqual([1, false]);
 });
 
+// contract.md W84
 it('a response has up to 1 MiB of bodies, and one event at least', async () => {
   const wide = (index: number, bytes: number) => created(index, 'x'.repeat(bytes));
   await workspace.record(wide(1, 400_000), wide(2, 400_000), wide(3, 400_000), wide(4, 1_500_000));

@@ -106,7 +106,7 @@ export interface Round {
 }
 
 /**
- * Gives committed events their numbers (contract.md W81 to W83), workspaces in turn: 5,000 events of 100 workspaces at
+ * Gives committed events their numbers (contract.md W81, W82 and W87), workspaces in turn: 5,000 events of 100 workspaces at
  * most. Sequencers may run at once: one that holds a workspace's counter is alone with it until its commit, and so sees
  * all that was numbered before.
  * @param after the workspace to continue after

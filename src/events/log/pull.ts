@@ -112,7 +112,7 @@ const readBodies = textStatement<Shown>(
 );
 
 /**
- * One page of the workspace's events, in the order of their numbers (contract.md W80 to W88). In one transaction, so
+ * One page of the workspace's events, in the order of their numbers (contract.md W80, W83, W84 and W86). In one transaction, so
  * that the caller's authority is read again and no part of the log is dropped meanwhile.
  * @throws {ServiceError} INVALID_REQUEST for text that is no cursor; GONE `cursor_lost`
  */
