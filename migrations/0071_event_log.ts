@@ -2,7 +2,8 @@ import { type Kysely, sql } from 'kysely';
 
 /**
  * The log of a workspace's events, to be read from any number on. An event's transaction leaves a row in the queue, and
- * sequencers number what was committed. The log begins with this release.
+ * sequencers number what was committed. The log begins with this release: events that servers of the release before store,
+ * also while they still run, are not in it.
  *
  * A queue's row has its id under the lock of its article: of two changes of one article the later one has the larger id,
  * also after a crash, a promotion or a restore, since a sequence never goes back.
