@@ -227,8 +227,9 @@ it('50 requests of a workspace wait at once; one more is 429, and one that goes 
     headers: { authorization: `Bearer ${workspace.key}` },
     signal: leaving.signal,
   }).catch(() => undefined);
-  const waiting = Array.from({ length: 49 }, () => get({ after, wait: 8 }));
-  await sleep(700);
+  const waiting = Array.from({ length: 49 }, () => get({ after, wait: 18 }));
+  // Until all of them wait, on a busy machine, too.
+  await sleep(3_000);
   const refused = await get({ after, wait: 1 });
   expect([refused.status, refused.body.code, refused.headers.get('retry-after')]).toEqual([
     429,
@@ -241,7 +242,7 @@ it('50 requests of a workspace wait at once; one more is 429, and one that goes 
   expect([theirs.status, (await get({ after })).status]).toEqual([200, 200]);
   leaving.abort();
   await gone;
-  await sleep(200);
+  await sleep(500);
   const placed = get({ after, wait: 5 });
   await sleep(200);
   await emit(service, workspace);

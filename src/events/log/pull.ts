@@ -72,26 +72,32 @@ const readNumbers = textStatement<Row>(
    WHERE workspace_id = $1 AND instant <= $2 AND number = ANY ($3::bigint[]) ORDER BY number`,
 );
 
-interface Found extends Row {
-  readonly event_created_at: Date;
+interface Found extends Pick<Row, 'number' | 'event_id'> {
+  readonly created_at: Date;
   readonly bytes: number;
 }
 
 /**
- * Parameters: workspace, instants and numbers of the first and the last event to look at, types, article, limit. Reads
- * events one after the other until there are enough.
+ * Parameters: workspace, instants and numbers of the first and the last event to look at, types, article, limit. The
+ * events are looked up by their ids all together, in the partitions of their times. They are paired with their numbers
+ * by grouping, since of a join nobody can be sure that it is not a loop in a loop.
  */
 const findEvents = textStatement<Found>(
   'find_logged_events',
-  `SELECT log.number, log.event_id, log.instant, log.event_created_at, event.bytes
-   FROM event_log AS log CROSS JOIN LATERAL (
-     SELECT octet_length(body) AS bytes FROM events
-     WHERE events.id = log.event_id AND events.created_at = log.event_created_at
+  `WITH looked AS MATERIALIZED (
+     SELECT number, event_id, event_created_at FROM event_log
+     WHERE workspace_id = $1 AND instant BETWEEN $2 AND $3 AND number BETWEEN $4 AND $5
+   ), matching AS MATERIALIZED (
+     SELECT id, octet_length(body) AS bytes, created_at FROM events
+     WHERE id = ANY (ARRAY(SELECT event_id FROM looked))
+       AND created_at BETWEEN (SELECT min(event_created_at) FROM looked) AND (SELECT max(event_created_at) FROM looked)
        AND ($6::text[] IS NULL OR type = ANY ($6::text[])) AND ($7::uuid IS NULL OR article_id = $7::uuid)
-     OFFSET 0
-   ) AS event
-   WHERE log.workspace_id = $1 AND log.instant BETWEEN $2 AND $3 AND log.number BETWEEN $4 AND $5
-   ORDER BY log.number LIMIT $8`,
+   )
+   SELECT event_id, max(number) AS number, max(bytes) AS bytes, max(created_at) AS created_at FROM (
+     SELECT event_id, number, NULL::integer AS bytes, NULL::timestamptz AS created_at FROM looked
+     UNION ALL SELECT id, NULL, bytes, created_at FROM matching
+   ) AS pairs
+   GROUP BY event_id HAVING count(bytes) > 0 ORDER BY number LIMIT $8`,
 );
 
 interface Shown {
@@ -102,13 +108,11 @@ interface Shown {
   readonly body: string;
 }
 
-/** Parameters: ids and times of events, in the order of the result. */
+/** Parameters: ids of events, their first and last time. In any order. */
 const readBodies = textStatement<Shown>(
   'read_logged_bodies',
-  `SELECT id, type, article_id, created_at, convert_from(body, 'UTF8') AS body
-   FROM unnest($1::uuid[], $2::timestamptz[]) WITH ORDINALITY AS wanted (event_id, at, position)
-   JOIN events ON id = event_id AND created_at = at
-   ORDER BY position`,
+  `SELECT id, type, article_id, created_at, convert_from(body, 'UTF8') AS body FROM events
+   WHERE id = ANY ($1::uuid[]) AND created_at BETWEEN $2 AND $3`,
 );
 
 /**
@@ -133,7 +137,10 @@ export function pullEvents({ db, actor }: VerbContext, request: PullRequest): Pr
 }
 
 const START: Place = { number: 0, eventId: null };
-const placeOf = ({ number, event_id }: Row): Place => ({ number, eventId: event_id });
+const placeOf = ({ number, event_id }: Pick<Row, 'number' | 'event_id'>): Place => ({
+  number,
+  eventId: event_id,
+});
 const nothingAfter = (place: Place): PulledEvents => ({
   events: [],
   cursor: encodePlace(place),
@@ -213,16 +220,18 @@ async function readShown(tx: Tx, shown: readonly Found[]): Promise<PulledEvent[]
   if (shown.length === 0) return [];
   const bytes = shown.reduce((sum, each) => sum + each.bytes, 0);
   requireRoom(PER_BODY_BYTE * bytes + PER_EVENT * shown.length);
+  const times = shown.map(({ created_at }) => created_at.getTime());
   const rows = await readBodies(
     tx,
     shown.map(({ event_id }) => event_id),
-    shown.map(({ event_created_at }) => event_created_at),
+    new Date(Math.min(...times)),
+    new Date(Math.max(...times)),
   );
-  return rows.map((row) => ({
-    id: row.id,
-    type: row.type,
-    articleId: row.article_id,
-    createdAt: iso(row.created_at),
-    body: new JsonText(row.body),
-  }));
+  const byId = new Map(rows.map((row) => [row.id, row]));
+  return shown.flatMap(({ event_id }) => {
+    const row = byId.get(event_id);
+    if (row === undefined) return [];
+    const { id, type, article_id: articleId } = row;
+    return { id, type, articleId, createdAt: iso(row.created_at), body: new JsonText(row.body) };
+  });
 }
