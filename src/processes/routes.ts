@@ -9,6 +9,8 @@ import { createAuditRoutes } from '../audit/routes.ts';
 import type { BlobStore } from '../blobs/blob-store.ts';
 import { createCategoryRoutes } from '../categories/routes.ts';
 import { createCreditRoutes } from '../credits/routes.ts';
+import { createEventRoutes } from '../events/log/routes.ts';
+import type { EventWatch } from '../events/log/watch.ts';
 import {
   generationReportExample,
   generationReportSchema,
@@ -68,6 +70,7 @@ export interface RouteDependencies extends TurnLimits {
   readonly media: MediaProcessor;
   readonly runCanceller: RunCanceller;
   readonly jobWatch: JobWatch;
+  readonly eventWatch: EventWatch;
   /** Counts the states of versions in the background. */
   readonly catchUp: CatchUp;
   /** How long a paid request waits for its result, in milliseconds. */
@@ -82,6 +85,7 @@ export function createRoutes(dependencies: RouteDependencies): RouteModule[] {
     ...createWhoamiRoutes(dependencies.limits),
     ...createRoleRoutes(),
     ...createWebhookRoutes(dependencies),
+    ...createEventRoutes(dependencies.eventWatch),
     ...createProjectRoutes(),
     ...createArticleRoutes((tx, job) => countUnpaid(tx, jobAreas, job, 'cancelled')),
     ...createRevisionRoutes(),
