@@ -7,7 +7,14 @@ const t = 1_767_225_600;
 const now = new Date(t * 1_000 + 400);
 const text = '{ "event": "article.created", "data": {"title": "naïve – 日本"} }';
 const body = Buffer.from(text);
-const headers = deliveryHeaders({ secret, deliveryId: 'd-1', eventType: 'article.created', body, now });
+const headers = deliveryHeaders({
+  secret,
+  eventId: 'e-1',
+  deliveryId: 'd-1',
+  eventType: 'article.created',
+  body,
+  now,
+});
 const signature = signPayload(secret, t, body);
 const v1 = signature.slice(signature.indexOf('v1='));
 
@@ -70,6 +77,7 @@ describe('time', () => {
     expect(codeOf(() => verifyWebhook(body, headers, secret))).toBe('timestamp_out_of_range');
     const fresh = deliveryHeaders({
       secret,
+      eventId: 'e',
       deliveryId: 'd',
       eventType: 'article.created',
       body,

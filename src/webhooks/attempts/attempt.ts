@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Database } from '../../db/database.ts';
-import type { DeliveryId, EndpointId } from '../../ids.ts';
+import type { DeliveryId, EndpointId, EventId } from '../../ids.ts';
 import type { AttemptRecord } from '../../temporal/shapes.ts';
 import type { AttemptStart, Begun } from '../deliveries/begin.ts';
 import type { SecretRing } from '../secrets/ring.ts';
@@ -25,6 +25,7 @@ export interface AttemptDependencies extends Signing {
 
 /** A request to a receiver, signed when it is written. */
 export interface SignedRequest {
+  readonly eventId: EventId;
   readonly deliveryId: DeliveryId;
   readonly endpointId: EndpointId;
   readonly eventType: string;
@@ -66,7 +67,7 @@ function decrypting(
 
 const post = (
   { sender }: Signing,
-  { deliveryId, eventType, url, body, signal }: SignedRequest,
+  { eventId, deliveryId, eventType, url, body, signal }: SignedRequest,
   begin: () => Promise<Signable>,
 ): Promise<SendOutcome> =>
   sender.send({
@@ -78,7 +79,7 @@ const post = (
       if (begun.kind === 'stopped') return { proceed: false, reason: begun.reason };
       if (begun.kind !== 'begun') return { proceed: false, reason: begun.kind };
       const { secret } = begun;
-      const headers = deliveryHeaders({ secret, deliveryId, eventType, body, now: new Date() });
+      const headers = deliveryHeaders({ secret, eventId, deliveryId, eventType, body, now: new Date() });
       return { proceed: true, headers };
     },
   });

@@ -1,11 +1,12 @@
 import { sql } from 'kysely';
 import type { Database } from '../../db/database.ts';
-import type { DeliveryId, EndpointId, WorkspaceId } from '../../ids.ts';
+import type { DeliveryId, EndpointId, EventId, WorkspaceId } from '../../ids.ts';
 import { isHeard, isLiving } from './states.ts';
 
 /** What an attempt needs, except the secret, which is read when it begins. */
 export interface DeliveryInRun {
   readonly endpointId: EndpointId;
+  readonly eventId: EventId;
   readonly attempts: number;
   readonly url: string;
   readonly eventType: string;
@@ -29,6 +30,7 @@ export async function readInRun(db: Database, deliveryId: DeliveryId): Promise<D
       // An attempt begun without an outcome is spent.
       sql<number>`greatest(delivery.attempts, delivery.begun)`.as('attempts'),
       'delivery.endpoint_id as endpointId',
+      'delivery.event_id as eventId',
       'endpoint.url',
       'delivery.event_type as eventType',
       'delivery.created_at as createdAt',

@@ -4,7 +4,7 @@ import type { Queryable } from '../../db/database.ts';
 import { inTransaction } from '../../db/transaction.ts';
 import { ServiceError } from '../../errors.ts';
 import { createFairQueue } from '../../fair-queue.ts';
-import { type DeliveryId, type EndpointId, newId } from '../../ids.ts';
+import { type DeliveryId, type EndpointId, type EventId, newId } from '../../ids.ts';
 import { type Signing, sendSigned } from '../attempts/attempt.ts';
 import { ENDPOINT_DELETED, ENDPOINT_DISABLED } from '../deliveries/states.ts';
 import type { PingResult } from '../schemas.ts';
@@ -56,7 +56,8 @@ async function ping(context: PingContext, endpointId: EndpointId): Promise<PingR
     return receiver.url;
   });
   const body = Buffer.from(JSON.stringify({ event: PING, data: { endpointId, workspaceId } }));
-  const request = { deliveryId, endpointId, eventType: PING, url, body };
+  const eventId = newId<EventId>();
+  const request = { eventId, deliveryId, endpointId, eventType: PING, url, body };
   const sent = await sendSigned(context, request, async () => {
     // Read again: the endpoint may have been deleted during the dial.
     const receiver = await receiverIn(db).executeTakeFirst();

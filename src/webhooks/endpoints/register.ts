@@ -18,8 +18,8 @@ import { silencedSince } from './silence.ts';
 const MARKER = 'whsec_';
 const SECRET_BYTES = 32;
 
-/** A new signing secret: `whsec_` and 256 random bits as 43 characters of base64url. The whole text is the key. */
-export const generateSecret = (): string => MARKER + randomBytes(SECRET_BYTES).toString('base64url');
+/** A new signing secret: `whsec_` and 256 random bits in base64, as Standard Webhooks writes it. */
+export const generateSecret = (): string => MARKER + randomBytes(SECRET_BYTES).toString('base64');
 
 /** Living endpoints of a workspace: every event is stored once for each. */
 const MAX_ENDPOINTS = 100;

@@ -50,7 +50,7 @@ it('registers an endpoint and shows its secret once: neither list, audit nor any
       active: true,
       createdAt: expect.stringMatching(/^\d{4}-.*Z$/),
     },
-    secret: expect.stringMatching(/^whsec_[A-Za-z0-9_-]{43}$/),
+    secret: expect.stringMatching(/^whsec_[A-Za-z0-9+/]{43}=$/),
   });
   const second = await call('POST', '', valid);
   expect(second.body.secret).not.toBe(secret);
