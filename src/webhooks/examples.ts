@@ -16,8 +16,15 @@ export const registrationExample = {
   description: 'Rebuilds the public site',
 };
 
+/** What the list shows beside. */
+export const listedEndpointExample = {
+  ...endpointExample,
+  description: 'Rebuilds the public site',
+  rotationEndsAt: null,
+};
+
 /** Words instead of random text, so that no scanner takes it for a real secret. */
-export const secretExample = 'whsec_example-example-example-example-exampl3';
+export const secretExample = 'whsec_example+example+example+example+example+ex0=';
 
 export const deliveryExample = {
   id: DELIVERY_ID,

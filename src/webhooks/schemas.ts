@@ -8,6 +8,8 @@ const DELIVERY_STATUSES = ['pending', 'succeeded', 'failed'] as const satisfies 
 const MAX_DESCRIPTION = 500;
 /** Far more than there are; repeats are stored once. */
 const MAX_EVENTS = 100;
+const MAX_OVERLAP_HOURS = 168;
+const DEFAULT_OVERLAP_HOURS = 24;
 
 const eventName = z
   .enum(EVENT_TYPES)
@@ -23,9 +25,19 @@ const endpointFields = {
   createdAt: timestamp,
 };
 
+const SECRET_NOTE =
+  'Signs every delivery: x-service-signature with its UTF-8 text, whsec_ included, webhook-signature with the bytes of its base64. ' +
+  'It is shown only once and cannot be read again.';
+
 /** contract.md W3, as the list shows it. The secret is never part of it. */
 const webhookEndpointSchema = z
-  .object({ ...endpointFields, description: z.string().meta({ description: 'Empty when none was given.' }) })
+  .object({
+    ...endpointFields,
+    description: z.string().meta({ description: 'Empty when none was given.' }),
+    rotationEndsAt: timestamp.nullable().meta({
+      description: "When the overlap of the secret's rotation ends; null when none is open.",
+    }),
+  })
   .meta({ id: 'WebhookEndpoint' });
 
 export const registerEndpointBody = z.object({
@@ -41,16 +53,33 @@ export const registerEndpointBody = z.object({
   description: shortText(0, MAX_DESCRIPTION).optional(),
 });
 
-/** The only response that holds a secret. */
+/** The first of two responses that hold a secret. */
 export const registeredEndpointSchema = z
   .object({
     endpoint: z.object(endpointFields),
     secret: z.string().meta({
-      description:
-        'Signs every delivery, used as UTF-8 text with its whsec_ marker. It is shown only once and cannot be read again.',
+      description: SECRET_NOTE,
     }),
   })
   .meta({ id: 'RegisteredWebhookEndpoint' });
+
+export const rotateSecretBody = z.object({
+  overlapHours: z.int().min(0).max(MAX_OVERLAP_HOURS).default(DEFAULT_OVERLAP_HOURS).meta({
+    description:
+      'How long the old secret goes on signing. 0 is for a secret that has leaked: it signs nothing from now on.',
+  }),
+});
+
+/** The other response that holds a secret. */
+export const rotatedSecretSchema = z
+  .object({
+    secret: z.string().meta({ description: SECRET_NOTE }),
+    activeAt: timestamp.meta({
+      description:
+        'When the old secret stops signing. Until then webhook-signature has both, x-service-signature the old one.',
+    }),
+  })
+  .meta({ id: 'RotatedWebhookSecret' });
 
 const deliveryFields = {
   id: idOf<DeliveryId>().meta({ description: 'The x-service-delivery header of every attempt.' }),
@@ -156,6 +185,7 @@ export const pingResultSchema = z
 
 export type EndpointRegistration = z.infer<typeof registerEndpointBody>;
 export type RegisteredEndpoint = z.infer<typeof registeredEndpointSchema>;
+export type RotatedSecret = z.infer<typeof rotatedSecretSchema>;
 export type WebhookEndpoint = z.infer<typeof webhookEndpointSchema>;
 export type WebhookDelivery = z.infer<typeof webhookDeliverySchema>;
 export type OpenDelivery = z.infer<typeof openDeliverySchema>;

@@ -90,7 +90,13 @@ async function checkReceiver({ url, stop }: RunningExample): Promise<void> {
   const guard = createAddressGuard({ allowedNetworks: parseNetworks('127.0.0.1/32') });
   const sender = createWebhookSender({ guard });
   const deliver = async (deliveryId: string, event: string, bytes: Buffer) => {
-    const input = { secret, eventId: `event of ${deliveryId}`, deliveryId, eventType: event, body: bytes };
+    const input = {
+      secrets: { service: secret, standard: [secret] },
+      eventId: `event of ${deliveryId}`,
+      deliveryId,
+      eventType: event,
+      body: bytes,
+    };
     const outcome = await sender.send({
       url,
       body: bytes,

@@ -37,7 +37,7 @@ export interface WebhookTables {
     id: EndpointId;
     workspace_id: WorkspaceId;
     url: string;
-    /** As src/webhooks/secrets/ring.ts writes it; empty once the endpoint is deleted. */
+    /** Credentials (src/webhooks/secrets/credentials.ts), as ring.ts there writes them; empty once the endpoint is deleted. */
     secret: string;
     /** The key that `secret` names; null for one in clear. */
     secret_key_id: ColumnType<string | null, never, never>;
@@ -47,6 +47,13 @@ export interface WebhookTables {
     deleted_at: NullableTimestamp;
     /** Set while its workspace is deleted or suspended: nothing is claimed for it. */
     silenced_at: NullableTimestamp;
+    /** The end of a rotation's overlap; past when the old secret is still stored. */
+    rotation_ends_at: NullableTimestamp;
+    paused_at: NullableTimestamp;
+    /** Requests a second. */
+    rate_limit: Nullable<number>;
+    /** Of the custom headers in `secret`, sorted. */
+    header_names: Default<string[]>;
     created_at: CreatedAt;
   };
   secret_keys: {

@@ -3,6 +3,7 @@ import type { Database } from '../../db/database.ts';
 import type { DeliveryId, EndpointId, EventId } from '../../ids.ts';
 import type { AttemptRecord } from '../../temporal/shapes.ts';
 import type { AttemptStart, Begun } from '../deliveries/begin.ts';
+import { type Credentials, fromText, secretsAt } from '../secrets/credentials.ts';
 import type { SecretRing } from '../secrets/ring.ts';
 import { attempted, type SendOutcome } from '../sending/outcome.ts';
 import type { WebhookSender } from '../sending/sender.ts';
@@ -43,25 +44,29 @@ interface Unreadable {
 }
 
 type Signable =
-  | { readonly kind: 'begun'; readonly secret: string }
+  | { readonly kind: 'begun'; readonly credentials: Credentials }
   | Unreadable
   | Exclude<Begun, { readonly kind: 'begun' }>;
 
 /**
  * Begins before the first request and each redirect, and decrypts the secret once it has begun; all requests of an
- * attempt are signed with that one. The clear secret is nowhere but in this process's memory (contract.md W22).
+ * attempt are signed with what was read then. The clear secret is nowhere but in this process's memory (contract.md W22).
  */
 function decrypting(
   { secrets }: Signing,
   { endpointId }: SignedRequest,
   begin: () => Promise<Begun>,
 ): () => Promise<Signable> {
-  let secret: string | null = null;
+  let credentials: Credentials | null = null;
   return async () => {
     const begun = await begin();
     if (begun.kind !== 'begun') return begun;
-    secret ??= secrets.decrypt(endpointId, begun.stored);
-    return secret === null ? { kind: 'unreadable', stored: begun.stored } : { kind: 'begun', secret };
+    if (credentials === null) {
+      const text = secrets.decrypt(endpointId, begun.stored);
+      if (text === null) return { kind: 'unreadable', stored: begun.stored };
+      credentials = fromText(text);
+    }
+    return { kind: 'begun', credentials };
   };
 }
 
@@ -78,8 +83,9 @@ const post = (
       const begun = await begin();
       if (begun.kind === 'stopped') return { proceed: false, reason: begun.reason };
       if (begun.kind !== 'begun') return { proceed: false, reason: begun.kind };
-      const { secret } = begun;
-      const headers = deliveryHeaders({ secret, eventId, deliveryId, eventType, body, now: new Date() });
+      const now = new Date();
+      const signing = secretsAt(begun.credentials, now);
+      const headers = deliveryHeaders({ secrets: signing, eventId, deliveryId, eventType, body, now });
       return { proceed: true, headers };
     },
   });

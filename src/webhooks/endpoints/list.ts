@@ -1,3 +1,4 @@
+import { sql } from 'kysely';
 import { requirePermissions, type VerbContext } from '../../context.ts';
 import type { DeliveryStatus } from '../../db/tables.ts';
 import { EVENT_TYPES } from '../../events/catalog.ts';
@@ -13,7 +14,10 @@ export async function listWebhooks(
   const [rows, deliveries] = await Promise.all([
     db
       .selectFrom('webhook_endpoints')
-      .select(['id', 'url', 'events', 'active', 'created_at', 'description'])
+      .select(['id', 'url', 'events', 'active', 'created_at as createdAt', 'description'])
+      .select(
+        sql<Date | null>`CASE WHEN rotation_ends_at > now() THEN rotation_ends_at END`.as('rotationEndsAt'),
+      )
       .where('workspace_id', '=', actor.workspaceId)
       .where('deleted_at', 'is', null)
       .orderBy('created_at')
@@ -21,6 +25,10 @@ export async function listWebhooks(
       .execute(),
     selectRecentDeliveries(db, actor.workspaceId, deliveryStatus),
   ]);
-  const endpoints = rows.map(({ created_at, ...row }) => ({ ...row, createdAt: iso(created_at) }));
+  const endpoints = rows.map((row) => ({
+    ...row,
+    createdAt: iso(row.createdAt),
+    rotationEndsAt: iso(row.rotationEndsAt),
+  }));
   return { endpoints, deliveries, events: EVENT_TYPES };
 }

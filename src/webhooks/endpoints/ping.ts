@@ -8,6 +8,7 @@ import { type DeliveryId, type EndpointId, type EventId, newId } from '../../ids
 import { type Signing, sendSigned } from '../attempts/attempt.ts';
 import { ENDPOINT_DELETED, ENDPOINT_DISABLED } from '../deliveries/states.ts';
 import type { PingResult } from '../schemas.ts';
+import { unreadableSecret } from '../secrets/credentials.ts';
 import { attempted } from '../sending/outcome.ts';
 import { endpointDisabled, livingEndpoint, noSuchEndpoint, receiverOf } from './queries.ts';
 
@@ -65,11 +66,7 @@ async function ping(context: PingContext, endpointId: EndpointId): Promise<PingR
     if (!receiver.active) return { kind: 'stopped', reason: ENDPOINT_DISABLED };
     return { kind: 'begun', stored: receiver.secret };
   });
-  if (sent.kind === 'unreadable') {
-    throw new ServiceError('SERVICE_UNAVAILABLE', "The endpoint's secret cannot be read now.", {
-      retryAfter: 60,
-    });
-  }
+  if (sent.kind === 'unreadable') throw unreadableSecret();
   if (sent.kind === 'stopped') {
     throw sent.reason === ENDPOINT_DISABLED ? endpointDisabled() : noSuchEndpoint();
   }

@@ -9,6 +9,7 @@ import { redeliverFailed } from '../deliveries/redeliver-failed.ts';
 import {
   deliveryExample,
   endpointExample,
+  listedEndpointExample,
   openDeliveryExample,
   pingExample,
   registrationExample,
@@ -74,7 +75,7 @@ export const createEndpointRoutes = ({
           description: 'Endpoints, deliveries and the event catalog.',
           schema: webhookListSchema,
           example: {
-            endpoints: [{ ...endpointExample, description: registrationExample.description }],
+            endpoints: [listedEndpointExample],
             deliveries: [deliveryExample],
             events: EVENT_TYPES,
           },

@@ -1,8 +1,9 @@
 import { createHmac } from 'node:crypto';
+import type { SigningSecrets } from '../secrets/credentials.ts';
 
 export interface DeliveryHeadersInput {
-  /** The endpoint's secret as returned at registration: `whsec_` and base64. */
-  secret: string;
+  /** The endpoint's secrets as returned at registration and rotations: `whsec_` and base64. */
+  secrets: SigningSecrets;
   /** The same in every delivery of the event. */
   eventId: string;
   deliveryId: string;
@@ -37,16 +38,18 @@ export function signStandard(
 
 /** The headers of one attempt (contract.md D1), made for every attempt, so that a retry has a fresh signature (D3). */
 export function deliveryHeaders(input: DeliveryHeadersInput): Record<string, string> {
-  const { secret, eventId, body } = input;
+  const { secrets, eventId, body } = input;
   const seconds = Math.floor(input.now.getTime() / 1_000);
   return {
     'content-type': 'application/json',
-    'x-service-signature': signPayload(secret, seconds, body),
+    'x-service-signature': signPayload(secrets.service, seconds, body),
     'x-service-timestamp': String(seconds),
     'x-service-event': input.eventType,
     'x-service-delivery': input.deliveryId,
     'webhook-id': eventId,
     'webhook-timestamp': String(seconds),
-    'webhook-signature': signStandard(secret, eventId, seconds, body),
+    'webhook-signature': secrets.standard
+      .map((secret) => signStandard(secret, eventId, seconds, body))
+      .join(' '),
   };
 }

@@ -34,7 +34,13 @@ describe('the headers of a delivery', () => {
   // contract.md D1
   it('are those of the contract and of Standard Webhooks, with one whole second as time', () => {
     const body = Buffer.from('{"event":"article.created","data":{}}');
-    const input = { secret, eventId: newId<EventId>(), deliveryId: 'd1', eventType: 'article.created', body };
+    const input = {
+      secrets: { service: secret, standard: [secret] },
+      eventId: newId<EventId>(),
+      deliveryId: 'd1',
+      eventType: 'article.created',
+      body,
+    };
     const headers = deliveryHeaders({ ...input, now: new Date(1_700_000_000_999) });
     expect(headers).toEqual({
       'content-type': 'application/json',
