@@ -177,9 +177,10 @@ export const KINDS: readonly Kind[] = [
   {
     name: 'webhook-endpoints',
     tables: ['webhook_endpoints'],
-    // Without the secret.
+    // Without the secret, and the values of custom headers that are stored with it.
     rows: (workspaceId) => sql`
-      SELECT id, url, events, description, active, created_at FROM webhook_endpoints
+      SELECT id, url, events, description, active, disabled_for, paused_at, rate_limit, header_names, created_at
+      FROM webhook_endpoints
       WHERE workspace_id = ${workspaceId} AND deleted_at IS NULL`,
     shape: asRow,
   },

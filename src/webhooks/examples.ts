@@ -20,6 +20,10 @@ export const registrationExample = {
 export const listedEndpointExample = {
   ...endpointExample,
   description: 'Rebuilds the public site',
+  pausedAt: null,
+  disabledFor: null,
+  rateLimit: null,
+  headers: ['authorization'],
   rotationEndsAt: null,
 };
 
@@ -36,6 +40,12 @@ export const deliveryExample = {
   errorMessage: 'The receiver responded with 503.',
   deliveredAt: null,
   createdAt: '2026-11-21T09:12:41.120Z',
+};
+
+export const listedDeliveryExample = {
+  ...deliveryExample,
+  eventId: '019a9d3c-1c50-7a3e-9b1f-4d2e6c8a0b15',
+  nextAttemptAt: '2026-11-21T09:13:11.402Z',
 };
 
 export const openDeliveryExample = {

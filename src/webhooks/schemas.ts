@@ -1,13 +1,17 @@
 import { z } from 'zod';
-import type { DeliveryStatus } from '../db/tables.ts';
+import type { DeliveryStatus, DisabledFor } from '../db/tables.ts';
 import { EVENT_TYPES } from '../events/catalog.ts';
 import { dateTime, idOf, shortText, timestamp, urlText } from '../fields.ts';
-import type { DeliveryId, EndpointId } from '../ids.ts';
+import { nextCursor, pageQuery } from '../http/paging.ts';
+import type { DeliveryId, EndpointId, EventId } from '../ids.ts';
+import { customHeaders } from './endpoints/custom-headers.ts';
 
 const DELIVERY_STATUSES = ['pending', 'succeeded', 'failed'] as const satisfies readonly DeliveryStatus[];
+const DISABLED_FOR = ['operator', 'failing'] as const satisfies readonly DisabledFor[];
 const MAX_DESCRIPTION = 500;
 /** Far more than there are; repeats are stored once. */
 const MAX_EVENTS = 100;
+const MAX_RATE_LIMIT = 1_000;
 const MAX_OVERLAP_HOURS = 168;
 const DEFAULT_OVERLAP_HOURS = 24;
 
@@ -30,10 +34,19 @@ const SECRET_NOTE =
   'It is shown only once and cannot be read again.';
 
 /** contract.md W3, as the list shows it. The secret is never part of it. */
-const webhookEndpointSchema = z
+export const webhookEndpointSchema = z
   .object({
     ...endpointFields,
     description: z.string().meta({ description: 'Empty when none was given.' }),
+    pausedAt: timestamp.nullable().meta({
+      description: 'Since when it is paused: events are queued, and nothing is sent.',
+    }),
+    disabledFor: z.enum(DISABLED_FOR).nullable().meta({
+      description:
+        'Why it is not active: `operator`, or `failing` after five days without a delivery, which `…/resume` ends. Null while active.',
+    }),
+    rateLimit: z.int().nullable().meta({ description: 'Requests a second; null for no limit of its own.' }),
+    headers: z.array(z.string()).meta({ description: 'Names of the custom headers, sorted.' }),
     rotationEndsAt: timestamp.nullable().meta({
       description: "When the overlap of the secret's rotation ends; null when none is open.",
     }),
@@ -62,6 +75,14 @@ export const registeredEndpointSchema = z
     }),
   })
   .meta({ id: 'RegisteredWebhookEndpoint' });
+
+export const endpointSettingsBody = z.object({
+  description: shortText(0, MAX_DESCRIPTION),
+  rateLimit: z.int().min(1).max(MAX_RATE_LIMIT).nullable().meta({
+    description: 'Requests a second at most; null for no limit of its own.',
+  }),
+  headers: customHeaders.optional(),
+});
 
 export const rotateSecretBody = z.object({
   overlapHours: z.int().min(0).max(MAX_OVERLAP_HOURS).default(DEFAULT_OVERLAP_HOURS).meta({
@@ -101,6 +122,36 @@ const deliveryFields = {
 /** contract.md W8. */
 export const webhookDeliverySchema = z.object(deliveryFields).meta({ id: 'WebhookDelivery' });
 
+const listedDeliverySchema = z
+  .object({
+    ...deliveryFields,
+    eventId: idOf<EventId>().meta({ description: 'The webhook-id header of every delivery of the event.' }),
+    nextAttemptAt: timestamp
+      .nullable()
+      .meta({ description: 'When the next attempt is due; null when there will be none.' }),
+  })
+  .meta({ id: 'ListedWebhookDelivery' });
+
+export const listDeliveriesQuery = pageQuery.extend({
+  endpointId: idOf<EndpointId>().optional(),
+  eventType: eventName.optional(),
+  status: z.enum(DELIVERY_STATUSES).optional(),
+  since: dateTime.optional().meta({ description: 'Deliveries queued at this time or later.' }),
+  until: dateTime.optional().meta({ description: 'Deliveries queued before this time.' }),
+});
+
+export const deliveryPageSchema = z.object({
+  deliveries: z.array(listedDeliverySchema).max(100).meta({
+    description:
+      'Newest first. Where a filter leaves little there may be fewer than `limit`, or none, and more pages.',
+  }),
+  nextCursor,
+});
+
+const attemptNote = z.string().optional().meta({
+  description: '`redirected to http` when a redirect led from https to http; absent otherwise.',
+});
+
 const attemptSchema = z
   .object({
     number: z.int().min(1).max(6),
@@ -112,6 +163,7 @@ const attemptSchema = z
       .string()
       .nullable()
       .meta({ description: 'The first 1 KiB of the response body; null when there was no response.' }),
+    note: attemptNote,
   })
   .meta({ id: 'WebhookAttempt' });
 
@@ -180,14 +232,17 @@ export const pingResultSchema = z
     errorMessage: z.string().nullable().meta({ description: 'Null when it was delivered.' }),
     durationMs: z.int().min(0),
     responseBody: z.string().nullable().meta({ description: 'The first 1 KiB of the response body.' }),
+    note: attemptNote,
   })
   .meta({ id: 'WebhookPingResult' });
 
 export type EndpointRegistration = z.infer<typeof registerEndpointBody>;
 export type RegisteredEndpoint = z.infer<typeof registeredEndpointSchema>;
+export type EndpointSettings = z.infer<typeof endpointSettingsBody>;
 export type RotatedSecret = z.infer<typeof rotatedSecretSchema>;
 export type WebhookEndpoint = z.infer<typeof webhookEndpointSchema>;
 export type WebhookDelivery = z.infer<typeof webhookDeliverySchema>;
+export type DeliveryPage = z.infer<typeof deliveryPageSchema>;
 export type OpenDelivery = z.infer<typeof openDeliverySchema>;
 export type WebhookDeliveryDetail = z.infer<typeof webhookDeliveryDetailSchema>;
 export type PingResult = z.infer<typeof pingResultSchema>;

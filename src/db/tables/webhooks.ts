@@ -20,7 +20,10 @@ export interface LoggedAttempt {
   readonly responseStatus: number | null;
   readonly errorMessage: string | null;
   readonly responseBody: string | null;
+  readonly note?: string;
 }
+
+export type DisabledFor = 'operator' | 'failing';
 
 /** Events and their deliveries. */
 export interface WebhookTables {
@@ -49,7 +52,10 @@ export interface WebhookTables {
     silenced_at: NullableTimestamp;
     /** The end of a rotation's overlap; past when the old secret is still stored. */
     rotation_ends_at: NullableTimestamp;
+    /** Of an active one: events go on queueing, and nothing is claimed for it. */
     paused_at: NullableTimestamp;
+    /** Why it is not active: only one that was disabled for failing can be resumed. */
+    disabled_for: Nullable<DisabledFor>;
     /** Requests a second. */
     rate_limit: Nullable<number>;
     /** Of the custom headers in `secret`, sorted. */

@@ -79,14 +79,16 @@ const post = (
     url,
     body,
     signal,
-    async beforeWrite() {
+    async beforeWrite({ url: to }) {
       const begun = await begin();
       if (begun.kind === 'stopped') return { proceed: false, reason: begun.reason };
       if (begun.kind !== 'begun') return { proceed: false, reason: begun.kind };
       const now = new Date();
       const signing = secretsAt(begun.credentials, now);
       const headers = deliveryHeaders({ secrets: signing, eventId, deliveryId, eventType, body, now });
-      return { proceed: true, headers };
+      // Custom headers may hold credentials of the registered origin.
+      const custom = to.origin === URL.parse(url)?.origin ? begun.credentials.headers : {};
+      return { proceed: true, headers: { ...custom, ...headers } };
     },
   });
 

@@ -25,7 +25,7 @@ const SHARED = sql`id, workspace_id, endpoint_id, event_id, event_created_at, ev
 
 /** SQL: SELECT … FROM, to be followed by WHERE. Both have the same columns. */
 export const FROM_OPEN = sql`SELECT ${SHARED}, due_at, NULL::timestamptz AS delivered_at FROM webhook_open`;
-const FROM_LOG = sql`SELECT ${SHARED}, NULL::timestamptz AS due_at, delivered_at FROM webhook_log`;
+export const FROM_LOG = sql`SELECT ${SHARED}, NULL::timestamptz AS due_at, delivered_at FROM webhook_log`;
 
 /** SQL over a row of the log: matches the id, and its partition. Every delivery's id has an instant. */
 function hasId(id: DeliveryId): RawBuilder<boolean> {
@@ -44,7 +44,7 @@ export const deliveryOf = (workspaceId: WorkspaceId, id: DeliveryId): RawBuilder
 /** A delivery as the API returns it. */
 export type DeliveryItem = WebhookDelivery & { readonly id: DeliveryId; readonly endpointId: EndpointId };
 
-const toDelivery = (row: DeliveryRow): DeliveryItem => ({
+export const toDelivery = (row: DeliveryRow): DeliveryItem => ({
   id: row.id,
   endpointId: row.endpoint_id,
   eventType: row.event_type,

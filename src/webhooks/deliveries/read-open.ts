@@ -12,7 +12,7 @@ export interface DeliveryInRun {
   readonly eventType: string;
   readonly createdAt: Date;
   readonly body: Buffer;
-  /** Whether its workspace was deleted or suspended when it was read; one that was just claimed is not. */
+  /** Whether nothing may begin when it was read, as after a pause; of one that was just claimed something may. */
   readonly silenced?: boolean;
 }
 
@@ -35,7 +35,7 @@ export async function readInRun(db: Database, deliveryId: DeliveryId): Promise<D
       'delivery.event_type as eventType',
       'delivery.created_at as createdAt',
       'event.body',
-      sql<boolean>`endpoint.silenced_at IS NOT NULL`.as('silenced'),
+      sql<boolean>`NOT ${isHeard}`.as('silenced'),
     ])
     .where('delivery.id', '=', deliveryId)
     .where('delivery.in_run', '=', true)
@@ -68,7 +68,7 @@ const PAGE = 20;
 
 /**
  * Every delivery in a run whose attempt is overdue by `ageMs` milliseconds, page by page, along the index of those in
- * runs. Includes deliveries whose event is gone, which end with their run; not those of deleted and suspended workspaces,
+ * runs. Includes deliveries whose event is gone, which end with their run; not those of paused endpoints and of deleted and suspended workspaces,
  * whose runs wait.
  * @param after where an earlier look ended
  */

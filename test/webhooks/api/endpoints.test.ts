@@ -22,7 +22,14 @@ const call = (method: string, more = '', body?: unknown) =>
   service.call(workspace.key, method, path(more), body);
 const valid = { url: 'http://127.0.0.1:9/hooks', events: ['article.created'] };
 /** What the list shows of an endpoint that nobody has changed since. */
-const unchanged = { description: '', rotationEndsAt: null };
+const unchanged = {
+  description: '',
+  pausedAt: null,
+  disabledFor: null,
+  rateLimit: null,
+  headers: [],
+  rotationEndsAt: null,
+};
 const auditActions = async () =>
   (
     await service.db
