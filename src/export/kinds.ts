@@ -179,7 +179,9 @@ export const KINDS: readonly Kind[] = [
     tables: ['webhook_endpoints'],
     // Without the secret, and the values of custom headers that are stored with it.
     rows: (workspaceId) => sql`
-      SELECT id, url, events, description, active, disabled_for, paused_at, rate_limit, header_names, created_at
+      SELECT id, url, events, description, active, paused_at, rate_limit, header_names AS headers, created_at,
+        CASE WHEN NOT active THEN coalesce(disabled_for, 'operator') END AS disabled_for,
+        CASE WHEN rotation_ends_at > now() THEN rotation_ends_at END AS rotation_ends_at
       FROM webhook_endpoints
       WHERE workspace_id = ${workspaceId} AND deleted_at IS NULL`,
     shape: asRow,
@@ -199,4 +201,6 @@ export const NOT_EXPORTED: Readonly<Record<string, string>> = {
   address_changes: 'a list of work that is emptied within seconds',
   link_checks: 'a list of work that is emptied within seconds',
   event_fanouts: 'a list of work that is emptied within seconds',
+  webhook_health: 'figures of how endpoints fared; counted anew',
+  webhook_hours: 'figures of how endpoints fared; counted anew',
 };

@@ -27,6 +27,17 @@ export const listedEndpointExample = {
   rotationEndsAt: null,
 };
 
+export const healthExample = {
+  status: 'ok',
+  lastSuccessAt: '2026-11-21T09:12:40.311Z',
+  failingSince: null,
+  failedDeliveries: 0,
+  disabledFrom: null,
+  day: { attempts: 1_204, succeeded: 1_198, successRate: 0.995, p95Ms: 210 },
+  open: 2,
+  nextAttemptAt: '2026-11-21T09:13:11.402Z',
+};
+
 /** Words instead of random text, so that no scanner takes it for a real secret. */
 export const secretExample = 'whsec_example+example+example+example+example+ex0=';
 

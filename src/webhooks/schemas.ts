@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { DeliveryStatus, DisabledFor } from '../db/tables.ts';
 import { EVENT_TYPES } from '../events/catalog.ts';
 import { dateTime, idOf, shortText, timestamp, urlText } from '../fields.ts';
-import { nextCursor, pageQuery } from '../http/paging.ts';
+import { cursorOf, nextCursor, pageQuery } from '../http/paging.ts';
 import type { DeliveryId, EndpointId, EventId } from '../ids.ts';
 import { customHeaders } from './endpoints/custom-headers.ts';
 
@@ -18,6 +18,11 @@ const DEFAULT_OVERLAP_HOURS = 24;
 const eventName = z
   .enum(EVENT_TYPES)
   .meta({ id: 'EventName', description: 'A subscribable event (contract.md E).' });
+
+const eventNames = z
+  .array(eventName)
+  .min(1, 'Expected at least one event.')
+  .max(MAX_EVENTS, `Expected at most ${MAX_EVENTS} events.`);
 
 const endpointFields = {
   id: idOf<EndpointId>(),
@@ -58,11 +63,7 @@ export const registerEndpointBody = z.object({
     description: 'http or https, without user name and password, leading to public addresses only.',
     examples: ['https://example.com/hooks/content'],
   }),
-  events: z
-    .array(eventName)
-    .min(1, 'Expected at least one event.')
-    .max(MAX_EVENTS, `Expected at most ${MAX_EVENTS} events.`)
-    .meta({ description: 'A repeated name is stored once.' }),
+  events: eventNames.meta({ description: 'A repeated name is stored once.' }),
   description: shortText(0, MAX_DESCRIPTION).optional(),
 });
 
@@ -148,6 +149,41 @@ export const deliveryPageSchema = z.object({
   nextCursor,
 });
 
+export const endpointHealthSchema = z
+  .object({
+    status: z.enum(['ok', 'failing', 'warning', 'paused', 'disabled']).meta({
+      description:
+        '`failing` since a delivery has ended failed and none succeeded, `warning` after 48 hours of that: it will be disabled.',
+    }),
+    lastSuccessAt: timestamp.nullable(),
+    failingSince: timestamp
+      .nullable()
+      .meta({ description: 'When the first delivery since the last success ended failed.' }),
+    failedDeliveries: z.int().meta({ description: 'Deliveries that ended failed since then.' }),
+    disabledFrom: timestamp.nullable().meta({
+      description:
+        'With a warning: from when on it is disabled, once 20 deliveries have ended failed, unless one succeeds before.',
+    }),
+    day: z
+      .object({
+        attempts: z.int(),
+        succeeded: z.int(),
+        successRate: z.number().nullable().meta({ description: '0 to 1; null without attempts.' }),
+        p95Ms: z.int().nullable().meta({
+          description: 'What 95 in 100 attempts took at most, in milliseconds; up to a quarter too long.',
+        }),
+      })
+      .meta({ description: 'Of the last 24 hours.' }),
+    open: z
+      .int()
+      .max(10_000)
+      .meta({ description: 'Deliveries that have not ended; 10,000 for that many or more.' }),
+    nextAttemptAt: timestamp
+      .nullable()
+      .meta({ description: 'Null when nothing waits, or nothing is sent now.' }),
+  })
+  .meta({ id: 'WebhookEndpointHealth' });
+
 const attemptNote = z.string().optional().meta({
   description: '`redirected to http` when a redirect led from https to http; absent otherwise.',
 });
@@ -216,12 +252,23 @@ export const openDeliveryListSchema = z.object({
   deliveries: z.array(openDeliverySchema).max(100).meta({ description: 'The earliest due first.' }),
 });
 
-export const redeliverFailedBody = z.object({
+export const redeliverRangeBody = z.object({
   since: dateTime.meta({ description: 'Deliveries queued at this time or later.' }),
+  until: dateTime.optional().meta({ description: 'Deliveries queued before this time.' }),
+  events: eventNames.optional().meta({ description: 'Of these events; of all when left out.' }),
+  status: z.enum(['failed', 'succeeded']).default('failed').meta({
+    description:
+      '`succeeded` is for a receiver that lost what it had: each event whose latest delivery has succeeded.',
+  }),
+  dryRun: z.boolean().default(false).meta({ description: 'Only counts; nothing is queued.' }),
+  cursor: cursorOf('The nextCursor of the request before, to go on with the rest.'),
 });
 
-export const redeliverFailedSchema = z.object({
-  count: z.int().min(0).max(10_000).meta({ description: 'Deliveries that were queued.' }),
+export const redeliverRangeSchema = z.object({
+  count: z.int().min(0).max(10_000).meta({ description: 'Deliveries that were queued, or would be.' }),
+  nextCursor: z.string().nullable().meta({
+    description: 'Null when nothing of the range is left; the count may be 0 before.',
+  }),
 });
 
 /** The outcome of a ping. */
@@ -242,6 +289,8 @@ export type EndpointSettings = z.infer<typeof endpointSettingsBody>;
 export type RotatedSecret = z.infer<typeof rotatedSecretSchema>;
 export type WebhookEndpoint = z.infer<typeof webhookEndpointSchema>;
 export type WebhookDelivery = z.infer<typeof webhookDeliverySchema>;
+export type RangeRedelivery = z.infer<typeof redeliverRangeBody>;
+export type EndpointHealth = z.infer<typeof endpointHealthSchema>;
 export type DeliveryPage = z.infer<typeof deliveryPageSchema>;
 export type OpenDelivery = z.infer<typeof openDeliverySchema>;
 export type WebhookDeliveryDetail = z.infer<typeof webhookDeliveryDetailSchema>;

@@ -109,6 +109,22 @@ export interface WebhookTables {
     ended_at: CreatedAt;
     created_at: Timestamp;
   };
+  webhook_health: {
+    endpoint_id: EndpointId;
+    last_success_at: NullableTimestamp;
+    last_failure_at: NullableTimestamp;
+    /** The end of the first delivery that failed since the last success; null when none has. */
+    failing_since: NullableTimestamp;
+    failed: number;
+  };
+  webhook_hours: {
+    endpoint_id: EndpointId;
+    hour: Timestamp;
+    /** Of src/webhooks/health/buckets.ts. */
+    bucket: number;
+    succeeded: boolean;
+    attempts: number;
+  };
   event_fanouts: {
     id: Default<FanOutId>;
     workspace_id: WorkspaceId;

@@ -3,6 +3,7 @@ import type { Database } from '../../db/database.ts';
 import type { DeliveryId, EndpointId, EventId } from '../../ids.ts';
 import type { AttemptRecord } from '../../temporal/shapes.ts';
 import type { AttemptStart, Begun } from '../deliveries/begin.ts';
+import type { AttemptEnd } from '../health/figures.ts';
 import { type Credentials, fromText, secretsAt } from '../secrets/credentials.ts';
 import type { SecretRing } from '../secrets/ring.ts';
 import { attempted, type SendOutcome } from '../sending/outcome.ts';
@@ -21,7 +22,7 @@ export interface AttemptDependencies extends Signing {
   /** Called when an attempt has begun and no key here decrypts the endpoint's secret. */
   readonly onUnreadable: (endpointId: EndpointId, stored: string) => void;
   readonly onAttemptBegan: (number: number, createdAt: Date) => void;
-  readonly onAttemptEnded: (verdict: AttemptRecord['verdict'], number: number) => void;
+  readonly onAttemptEnded: (end: AttemptEnd) => void;
 }
 
 /** A request to a receiver, signed when it is written. */

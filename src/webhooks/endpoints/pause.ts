@@ -5,6 +5,7 @@ import type { Tx } from '../../db/database.ts';
 import { afterCommit, inTransaction } from '../../db/transaction.ts';
 import { deliveriesStored } from '../../events/stored.ts';
 import type { EndpointId } from '../../ids.ts';
+import { beginAnew } from '../health/disable-failing.ts';
 import { endpointDisabled } from './queries.ts';
 import { type ShownEndpoint, selectEndpoint } from './show.ts';
 
@@ -54,6 +55,7 @@ export async function resumeEndpoint(context: VerbContext, endpointId: EndpointI
     if (!endpoint.active) throw endpointDisabled();
     const [resumed] = rows;
     if (resumed !== undefined) {
+      if (!resumed.wasActive) await beginAnew(tx, endpointId);
       await audit(tx, context, resumed.wasActive ? 'webhooks.resumed' : 'webhooks.enabled', endpointId);
       afterCommit(tx, deliveriesStored.notify);
     }

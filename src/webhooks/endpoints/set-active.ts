@@ -2,6 +2,7 @@ import { recordAudit } from '../../audit/record.ts';
 import { requireOperator, type VerbContext } from '../../context.ts';
 import { inTransaction } from '../../db/transaction.ts';
 import type { EndpointId } from '../../ids.ts';
+import { beginAnew } from '../health/disable-failing.ts';
 import { requireEndpoint } from './queries.ts';
 
 /**
@@ -33,6 +34,7 @@ export async function setEndpointActive(
       await requireEndpoint(tx, actor.workspaceId, endpointId);
       return;
     }
+    if (active) await beginAnew(tx, endpointId);
     await recordAudit(tx, context, {
       action: active ? 'webhooks.enabled' : 'webhooks.disabled',
       targetType: 'webhook_endpoint',

@@ -3,8 +3,10 @@ import { defineRoute, type RouteModule } from '../../http/route.ts';
 import { pathId } from '../../http/scope.ts';
 import { created, DONE, doneResponses, ok } from '../../http/success.ts';
 import type { EndpointId } from '../../ids.ts';
-import { listedEndpointExample, secretExample } from '../examples.ts';
+import { healthExample, listedEndpointExample, secretExample } from '../examples.ts';
+import { readHealth } from '../health/read.ts';
 import {
+  endpointHealthSchema,
   endpointSettingsBody,
   rotatedSecretSchema,
   rotateSecretBody,
@@ -24,7 +26,7 @@ const shownEndpoint = (description: string, endpoint: object) => ({
   example: { endpoint },
 });
 
-/** What can be changed of an endpoint: its secret, and how it is sent to. */
+/** What can be changed of an endpoint: its secret, and how it is sent to; and how it fares. */
 export const createSettingsRoutes = (secrets: SecretRing): RouteModule[] => [
   defineRoute(
     {
@@ -134,5 +136,28 @@ export const createSettingsRoutes = (secrets: SecretRing): RouteModule[] => [
       errors: ['CONFLICT'],
     },
     async ({ context, params }) => ok({ endpoint: await resumeEndpoint(context, endpointIn(params)) }),
+  ),
+  defineRoute(
+    {
+      method: 'get',
+      path: '/api/workspaces/{workspaceId}/webhooks/{endpointId}/health',
+      operationId: 'readWebhookHealth',
+      summary: 'Read the health of an endpoint',
+      description:
+        'When something was delivered last, since when deliveries fail, the attempts of a day, and what waits. The figures are ' +
+        'about ten seconds old. An endpoint to which nothing could be delivered for five days, while at least 20 deliveries ' +
+        'failed, is disabled.',
+      tags: ['Webhooks'],
+      scope: 'workspace',
+      permissions: ['integrations.read'],
+      responses: {
+        200: {
+          description: 'The health of the endpoint.',
+          schema: z.object({ health: endpointHealthSchema }),
+          example: { health: healthExample },
+        },
+      },
+    },
+    async ({ context, params }) => ok({ health: await readHealth(context, endpointIn(params)) }),
   ),
 ];
