@@ -83,7 +83,7 @@ function post(
   return send(url, { 'x-service-delivery': deliveryId, ...signed }, bytes);
 }
 
-function send(url: string, signed: OutgoingHttpHeaders, bytes = body): Promise<number> {
+function send(url: string, signed: OutgoingHttpHeaders, bytes: Buffer = body): Promise<number> {
   return new Promise((resolve, reject) => {
     const headers = { 'content-length': bytes.length, ...signed };
     const sent = httpRequest(url, { method: 'POST', headers, agent: false }, (response: IncomingMessage) => {
