@@ -181,9 +181,12 @@ export const KINDS: readonly Kind[] = [
   {
     name: 'webhook-endpoints',
     tables: ['webhook_endpoints'],
-    // Without the secret.
+    // Without the secret, and the values of custom headers that are stored with it.
     rows: (workspaceId) => sql`
-      SELECT id, url, events, description, active, created_at FROM webhook_endpoints
+      SELECT id, url, events, description, active, paused_at, rate_limit, header_names AS headers, created_at,
+        CASE WHEN NOT active THEN coalesce(disabled_for, 'operator') END AS disabled_for,
+        CASE WHEN rotation_ends_at > now() THEN rotation_ends_at END AS rotation_ends_at
+      FROM webhook_endpoints
       WHERE workspace_id = ${workspaceId} AND deleted_at IS NULL`,
     shape: asRow,
   },
@@ -206,4 +209,6 @@ export const NOT_EXPORTED: Readonly<Record<string, string>> = {
   event_fanouts: 'a list of work that is emptied within seconds',
   event_queue: 'a list of work that is emptied within seconds',
   event_counters: 'follows from the event log',
+  webhook_health: 'figures of how endpoints fared; counted anew',
+  webhook_hours: 'figures of how endpoints fared; counted anew',
 };

@@ -36,6 +36,8 @@ import { sdkMetricsUrl } from '../temporal/runtime.ts';
 import { taskQueues } from '../temporal/task-queues.ts';
 import { workerTuning } from '../temporal/tuning.ts';
 import { closeThreads } from '../threads/pool.ts';
+import { type AttemptEnd, createFigures } from '../webhooks/health/figures.ts';
+import { startUpkeep } from '../webhooks/health/upkeep.ts';
 import { createBursts } from '../webhooks/relay/bursts.ts';
 import { type Capacity, createCapacity } from '../webhooks/relay/capacity.ts';
 import { createHeldEndpoints } from '../webhooks/relay/held-endpoints.ts';
@@ -144,6 +146,7 @@ export async function startWorker(
   const notifier = startDeliveryNotifier({ connectionString: config.DATABASE_URL, logger });
   const stopped = new AbortController();
   const deliveries = createDeliveryDatabase(config, logger);
+  const figures = createFigures();
   const held = createHeldEndpoints(logger, secrets.keyIds);
   metrics.countHeld(held.count);
   const attempts = {
@@ -152,7 +155,10 @@ export async function startWorker(
     secrets,
     onUnreadable: held.failed,
     onAttemptBegan: metrics.attemptBegan,
-    onAttemptEnded: metrics.attemptEnded,
+    onAttemptEnded: (end: AttemptEnd) => {
+      metrics.attemptEnded(end.verdict, end.number);
+      figures.attemptEnded(end);
+    },
   };
   const runs = createRuns(client, names, logger);
   const capacity = overrides.capacity ?? createCapacity();
@@ -277,6 +283,7 @@ export async function startWorker(
   const numbering = createSequencerDatabase(config, logger);
   const sequencer = startSequencer({ db: numbering, logger, onRound: metrics.eventsNumbered });
   const stopLinking = startCheckingLinks(db, logger);
+  const stopUpkeep = startUpkeep({ db, secrets, figures, logger, onDisabled: metrics.endpointDisabled });
   // A month of partitions exists; prune retries what fails here.
   makePartitions(db, {
     minutes: config.PARTITION_MINUTES,
@@ -300,6 +307,8 @@ export async function startWorker(
     for (const end of ends) {
       if (end.status === 'rejected') logger.warn({ err: end.reason }, 'a worker did not stop cleanly');
     }
+    // Last: the attempts that ended just now are counted.
+    await stopUpkeep();
     await notifier.stop();
     await sender.close();
     await media.close();

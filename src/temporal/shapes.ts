@@ -53,6 +53,8 @@ export interface DeliverWebhookInput {
   readonly offset: number;
 }
 
+export type AttemptNote = 'redirected to http';
+
 /** What one attempt came to, as it is recorded; in a history only when the database could not be told. */
 export interface AttemptRecord {
   readonly number: number;
@@ -64,6 +66,8 @@ export interface AttemptRecord {
   readonly responseStatus: number | null;
   readonly errorMessage: string | null;
   readonly responseBody: string | null;
+  /** Something else to know of it. */
+  readonly note?: AttemptNote;
 }
 
 export type AttemptResult =
@@ -71,7 +75,7 @@ export type AttemptResult =
   | { readonly kind: 'unrecorded'; readonly outcome: AttemptRecord }
   | { readonly kind: 'stopped'; readonly reason: string }
   /**
-   * Not sent and not spent: the workspace is deleted or suspended, or the endpoint's secret cannot be read. `attempts` were
+   * Not sent and not spent: the endpoint is paused, the workspace is deleted or suspended, or the endpoint's secret cannot be read. `attempts` were
    * made before.
    */
   | { readonly kind: 'held'; readonly attempts: number };
