@@ -81,14 +81,14 @@ async function findAsset(tx: Tx, articleId: ArticleId, assetId: AssetId): Promis
 }
 
 /** True when readers see the image, or its alternative text: the hero always; an inline image where the body uses it. */
-function isShown(asset: AssetRow, article: ArticleRow, what: 'image' | 'alternative text'): boolean {
+export function isShown(asset: AssetRow, article: ArticleRow, what: 'image' | 'alternative text'): boolean {
   if (asset.role === 'hero') return true;
   const places = parsePlaces(article.content_places);
   return showsImage(places, asset.id, what === 'alternative text');
 }
 
 /** Records a visible change of the article. */
-async function showChange(tx: Tx, context: VerbContext, article: ArticleRow): Promise<void> {
+async function showChange(tx: Tx, context: VerbContext, article: Pick<ArticleRow, 'id'>): Promise<void> {
   const after = await tx
     .updateTable('articles')
     .set({ ...articleChanged, ...contentChanged })

@@ -35,7 +35,7 @@ export const JOB_STEPS = [
 export type JobStep = (typeof JOB_STEPS)[number];
 
 /** A job's purpose, finer than its kind: `translate` and `refresh` are translations, the others generations. */
-export type JobPurpose = 'translate' | 'refresh' | 'generate' | 'outline';
+export type JobPurpose = 'translate' | 'refresh' | 'generate' | 'outline' | 'image';
 
 /** How a run ended whose work counts as unpaid. */
 export type UnpaidReason = 'cancelled' | 'failed';
