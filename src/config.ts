@@ -100,6 +100,13 @@ const NEEDED_BY_PROVIDER = {
   apertium: ['APERTIUM_URL'],
 } as const;
 
+/** The variables that each provider of images needs. Local servers need no IMAGE_API_KEY. */
+const NEEDED_BY_IMAGE_PROVIDER = {
+  pseudo: [],
+  'openai-compatible': ['IMAGE_BASE_URL', 'IMAGE_MODEL_STANDARD'],
+  none: [],
+} as const;
+
 /** The variables that each store of images needs. */
 const NEEDED_BY_STORE = {
   folder: [],
@@ -162,6 +169,13 @@ const variables = z.object({
   AI_REASONING_TOKENS: withDefault(whole(0, 200_000), 4_096),
   AI_MAX_OUTPUT_TOKENS: withDefault(whole(1_000, 200_000), 16_384),
   AI_CONTEXT_TOKENS: withDefault(whole(8_000, 10_000_000), 32_000),
+  /** `pseudo` where articles are written by pseudo, else `none`. */
+  IMAGE_PROVIDER: optional(z.enum(['pseudo', 'openai-compatible', 'none'])),
+  IMAGE_BASE_URL: optional(httpUrl),
+  IMAGE_API_KEY: optional(z.string()),
+  IMAGE_MODEL_STANDARD: optional(z.string()),
+  IMAGE_MODEL_HD: optional(z.string()),
+  IMAGE_TIMEOUT_SECONDS: withDefault(fraction(1, 600), 180),
   PROVIDER_TIMEOUT_SECONDS: withDefault(fraction(1, 600), 120),
   SECRETS_KEYS: withDefault(secretKeys, ''),
   SECRETS_AT_REST: withDefault(z.enum(['on', 'off']), 'on'),
@@ -187,7 +201,12 @@ const variables = z.object({
   MEMORY_DAYS: withDefault(fraction(1), 180),
 });
 
-const environment = variables.superRefine((config, context) => {
+const complete = variables.transform(({ IMAGE_PROVIDER, ...config }) => ({
+  ...config,
+  IMAGE_PROVIDER: IMAGE_PROVIDER ?? (config.GENERATION_PROVIDER === 'pseudo' ? 'pseudo' : 'none'),
+}));
+
+const environment = complete.superRefine((config, context) => {
   // Suggestions use the model whenever there is one, whatever the translation engine.
   if (
     config.AI_BASE_URL !== undefined &&
@@ -233,6 +252,11 @@ const environment = variables.superRefine((config, context) => {
       const message = `needed by ${variable}=${config[variable]}, but not set`;
       context.addIssue({ code: 'custom', path: [name], message });
     }
+  }
+  for (const name of NEEDED_BY_IMAGE_PROVIDER[config.IMAGE_PROVIDER]) {
+    if (config[name] !== undefined) continue;
+    const message = `needed by IMAGE_PROVIDER=${config.IMAGE_PROVIDER}, but not set`;
+    context.addIssue({ code: 'custom', path: [name], message });
   }
 });
 

@@ -80,12 +80,12 @@ export function outcomeOf(error: unknown): CallOutcome | null {
   return error.unanswered ? 'unanswered' : 'rejected';
 }
 
-/** A call as the report shows it. */
+/** A call as the report shows it, for a part or an image. */
 export type CallRow = Omit<
   Selectable<Tables['generation_calls']>,
   'id' | 'workspace_id' | 'job_id' | 'outcome'
 > & {
-  readonly kind: PartKind;
+  readonly kind: PartKind | 'image';
   readonly outcome: Exclude<CallOutcome, 'rejected'> | null;
 };
 
@@ -93,15 +93,17 @@ export type CallRow = Omit<
 export async function readCalls(db: Queryable, jobId: JobId): Promise<CallRow[]> {
   const rows = await db
     .selectFrom('generation_calls as call')
-    .innerJoin('generation_parts as part', (join) =>
+    .leftJoin('generation_parts as part', (join) =>
       join.onRef('part.job_id', '=', 'call.job_id').onRef('part.part', '=', 'call.part'),
     )
-    .select(['call.part', 'kind', 'model', 'outcome', 'created_at', 'ended_at'])
+    .select(['call.part', 'image', 'kind', 'model', 'outcome', 'created_at', 'ended_at'])
     .select(['input_tokens', 'cached_tokens', 'output_tokens', 'reasoning_tokens'])
     .where('call.job_id', '=', jobId)
     .orderBy('call.id')
     .execute();
-  return rows.flatMap(({ outcome, ...row }) => (outcome === 'rejected' ? [] : [{ ...row, outcome }]));
+  return rows.flatMap(({ outcome, kind, ...row }) =>
+    outcome === 'rejected' ? [] : [{ ...row, outcome, kind: kind ?? 'image' }],
+  );
 }
 
 /** What the calls of a workspace used, by model. */

@@ -75,8 +75,9 @@ export const generationReportSchema = z
     calls: z
       .array(
         z.object({
-          part: z.int().describe('In the order in which they are made'),
-          kind: z.enum(PART_KINDS).describe('What the part is'),
+          part: z.int().nullable().describe('In the order in which they are made; null for an image'),
+          image: z.int().nullable().describe('The number of the image, whose cover is 0; null for a part'),
+          kind: z.enum([...PART_KINDS, 'image']).describe('What the call was for'),
           model: z.string(),
           outcome: z
             .enum(['answered', 'unanswered'])
@@ -160,6 +161,7 @@ export const generationReportExample: GenerationReport = {
   calls: [
     {
       part: 0,
+      image: null,
       kind: 'outline',
       model: 'gpt-oss-120b',
       outcome: 'answered',
@@ -254,6 +256,7 @@ export async function readGenerationReport(
 
 const toCall = (row: CallRow): GenerationReport['calls'][number] => ({
   part: row.part,
+  image: row.image,
   kind: row.kind,
   model: row.model,
   outcome: row.outcome,

@@ -1,8 +1,17 @@
 import type { ColumnType } from 'kysely';
 import type { DocumentJson } from '../../document/format/schema.ts';
-import type { AiOperationId, ArticleId, IdeaClusterId, JobId, ProjectId, WorkspaceId } from '../../ids.ts';
+import type {
+  AiOperationId,
+  ArticleId,
+  AssetId,
+  IdeaClusterId,
+  JobId,
+  ProjectId,
+  WorkspaceId,
+} from '../../ids.ts';
 import type { AiOperationKind, Suggestions } from '../suggestions.ts';
 import type { CreatedAt, Default, Json, Nullable, NullableJson, NullableTimestamp } from './columns.ts';
+import type { ImageStyle } from './workspaces.ts';
 
 export const JOB_STATUSES = [
   'QUEUED',
@@ -39,6 +48,45 @@ export type JobPurpose = 'translate' | 'refresh' | 'generate' | 'outline' | 'ima
 
 /** How a run ended whose work counts as unpaid. */
 export type UnpaidReason = 'cancelled' | 'failed';
+
+/** `failed`: the article does without it; the reason says why. */
+export type ImageState = 'planned' | 'prompted' | 'drawn' | 'processed' | 'delivered' | 'failed';
+
+/**
+ * Why an image was not delivered: `no_model`, none draws here; `own_cover`, a person has set one; `image_limit`, the article
+ * has too many; `no_prompt`, none could be used; `refused`, the model declines it; `busy` and `misconfigured`, it is away;
+ * `unanswered`, no response came; `not_an_image`, what came is none; `too_large`, its bytes; `storage`, they could not be
+ * stored or decoded.
+ */
+export const IMAGE_FAILURES = [
+  'no_model',
+  'own_cover',
+  'image_limit',
+  'no_prompt',
+  'refused',
+  'busy',
+  'misconfigured',
+  'unanswered',
+  'not_an_image',
+  'too_large',
+  'storage',
+] as const;
+export type ImageFailure = (typeof IMAGE_FAILURES)[number];
+
+/** A stored file of an image. */
+export interface StagedFile {
+  readonly hash: string;
+  readonly size: number;
+}
+
+/** A decoded image whose files are stored, and that no asset names yet. */
+export interface StagedImage extends StagedFile {
+  readonly mediaType: string;
+  readonly width: number | null;
+  readonly height: number | null;
+  readonly preview: StagedFile | null;
+  readonly thumbnail: StagedFile | null;
+}
 
 /** Paid work: jobs, generations and suggestions. */
 export interface JobTables {
@@ -98,7 +146,7 @@ export interface JobTables {
   generation_parts: {
     job_id: JobId;
     part: number;
-    kind: 'outline' | 'plan' | 'section' | 'faq' | 'edits' | 'lead';
+    kind: 'outline' | 'plan' | 'section' | 'faq' | 'edits' | 'lead' | 'imagePrompts';
     /** Written by a writer, or being written. */
     asked: Default<boolean>;
     /** Calls with a response: an attempt continues from those before it. */
@@ -122,12 +170,50 @@ export interface JobTables {
     /** Made by an earlier run that failed. */
     taken_over: Default<boolean>;
   };
-  /** Calls of writers, each from before it is made; they outlive their articles. */
+  /** Images that a job draws; those of a run are planned at its admission. */
+  generation_images: {
+    job_id: JobId;
+    /** Its place among the job's images; the cover is 0. */
+    number: number;
+    role: 'hero' | 'inline';
+    /** The id of the asset that it will be. */
+    asset_id: AssetId;
+    quality: 'standard' | 'hd';
+    /** Null until the run begins. */
+    style: Nullable<ImageStyle>;
+    /** The id of the section that it stands behind; null of a cover, and until it has a prompt. */
+    section: Nullable<string>;
+    /** Null until it has one, and once the job was pruned, as are the texts below. */
+    prompt: Nullable<string>;
+    alt_text: Nullable<string>;
+    caption: Nullable<string>;
+    state: Default<ImageState>;
+    /** Why it is not there, or was not at the last attempt. */
+    reason: Nullable<ImageFailure>;
+    /** A model is drawing it, or has. */
+    asked: Default<boolean>;
+    /** Calls with a response. */
+    calls: Default<number>;
+    /** Calls that began and have no response, those of lost workers included. */
+    unanswered: Default<number>;
+    /** What the model returned, from `drawn` on. */
+    drawn_hash: Nullable<string>;
+    /** What will be the asset, from `processed` on. */
+    processed: NullableJson<StagedImage>;
+  };
+  /** Stored bytes that an open job names until an asset does. */
+  staged_blobs: {
+    hash: string;
+    job_id: JobId;
+  };
+  /** Calls of writers, and of models that draw, each from before it is made; they outlive their articles. */
   generation_calls: {
     id: Default<string>;
     workspace_id: WorkspaceId;
     job_id: JobId;
-    part: number;
+    /** What it was made for: one of the two is not null. */
+    part: Nullable<number>;
+    image: Nullable<number>;
     model: string;
     /** Null while it is under way, and of a lost worker's call. */
     outcome: Nullable<'answered' | 'unanswered' | 'rejected'>;
