@@ -178,6 +178,8 @@ export interface JobTables {
     role: 'hero' | 'inline';
     /** The id of the asset that it will be. */
     asset_id: AssetId;
+    /** The hash of the image that it takes the place of, as that was at admission; null for an image of a run. */
+    replaces: Nullable<string>;
     quality: 'standard' | 'hd';
     /** Null until the run begins. */
     style: Nullable<ImageStyle>;
