@@ -51,7 +51,7 @@ const REASONS: Readonly<Record<ProviderErrorKind, ImageFailure>> = {
  * @throws {ProviderError} of a model that is away or refuses this deployment: the next attempt asks again
  */
 export async function drawImage(dependencies: DrawingDependencies, task: DrawingTask): Promise<void> {
-  const { db, blobs, imageModel, onImageCall } = dependencies;
+  const { db, imageModel, onImageCall } = dependencies;
   const { jobId, number, signal, persist } = task;
   const image = await persist(() => readImageOf(db, jobId, number));
   if (image.state !== 'prompted') return;

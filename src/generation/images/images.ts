@@ -36,7 +36,8 @@ export const failImage = (
   db: Queryable,
   { jobId, number }: Numbered,
   reason: ImageFailure,
-): Promise<unknown> => sql`
+): Promise<unknown> =>
+  sql`
   UPDATE generation_images SET state = 'failed', reason = ${reason}
   WHERE job_id = ${jobId} AND number = ${number} AND state NOT IN ('delivered', 'failed')`.execute(db);
 
@@ -45,7 +46,8 @@ export const noteReason = (
   db: Queryable,
   { jobId, number }: Numbered,
   reason: ImageFailure,
-): Promise<unknown> => sql`
+): Promise<unknown> =>
+  sql`
   UPDATE generation_images SET reason = ${reason}
   WHERE job_id = ${jobId} AND number = ${number} AND state NOT IN ('delivered', 'failed')`.execute(db);
 
