@@ -31,6 +31,7 @@ const FLOORS = [
   'src/temporal',
   'src/providers',
   'src/outbound',
+  'src/media',
   'src/blobs',
   'src/context.ts',
   'src/db',

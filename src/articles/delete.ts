@@ -1,7 +1,7 @@
 import { recordAudit } from '../audit/record.ts';
 import { requirePermissions, type VerbContext } from '../context.ts';
 import { releaseHold } from '../credits/holds.ts';
-import { releaseBytes } from '../credits/storage-quota.ts';
+import { releaseBytes, storedBytes } from '../credits/storage-quota.ts';
 import type { Tx } from '../db/database.ts';
 import type { JobPurpose } from '../db/tables.ts';
 import { inTransaction } from '../db/transaction.ts';
@@ -33,7 +33,7 @@ export async function deleteArticle(
     const article = await lockArticle(tx, actor.workspaceId, articleId, 'delete');
     const assets = await tx
       .selectFrom('assets')
-      .select('byte_size')
+      .select(storedBytes.as('bytes'))
       .where('article_id', '=', articleId)
       .execute();
     // An open refresh does not block the deletion: it ends, and its hold is released.
@@ -61,7 +61,10 @@ export async function deleteArticle(
       targetId: articleId,
       details: { title: article.title, status: article.status },
     });
-    const bytes = [...assets.map(({ byte_size }) => byte_size), ...jobs.map(({ held_bytes }) => held_bytes)];
+    const bytes = [
+      ...assets.map((asset) => Number(asset.bytes)),
+      ...jobs.map(({ held_bytes }) => held_bytes),
+    ];
     await releaseBytes(
       tx,
       actor.workspaceId,

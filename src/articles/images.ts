@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import type { Queryable, Tx } from '../db/database.ts';
 import type { SourceAsset } from '../document/translation/source.ts';
 import { type ArticleId, type AssetId, newId, type WorkspaceId } from '../ids.ts';
+import { type ProcessedImage, storedBytesOf } from '../media/media.ts';
 
 /** The article's images, the cover included, oldest first. */
 export async function readAssets(
@@ -11,7 +12,21 @@ export async function readAssets(
 ): Promise<SourceAsset[]> {
   const rows = await db
     .selectFrom('assets')
-    .select(['id', 'role', 'content_hash', 'media_type', 'byte_size', 'file_name', 'alt_text'])
+    .select([
+      'id',
+      'role',
+      'content_hash',
+      'media_type',
+      'byte_size',
+      'file_name',
+      'alt_text',
+      'width',
+      'height',
+      'preview_hash',
+      'thumbnail_hash',
+      'variant_bytes',
+      'prompt',
+    ])
     .where('workspace_id', '=', workspaceId)
     .where('article_id', '=', articleId)
     .orderBy('created_at')
@@ -25,6 +40,12 @@ export async function readAssets(
     byteSize: asset.byte_size,
     fileName: asset.file_name,
     altText: asset.alt_text,
+    width: asset.width,
+    height: asset.height,
+    previewHash: asset.preview_hash,
+    thumbnailHash: asset.thumbnail_hash,
+    variantBytes: asset.variant_bytes,
+    prompt: asset.prompt,
   }));
 }
 
@@ -42,9 +63,41 @@ export const copiesOf = (
   ids: ReadonlyMap<string, AssetId>,
 ): readonly SourceAsset[] => assets.map((asset) => ({ ...asset, id: ids.get(asset.id) ?? newId<AssetId>() }));
 
-/** Bytes of the images in the storage quota. */
-export const bytesOf = (assets: readonly Pick<SourceAsset, 'byteSize'>[]): number =>
-  assets.reduce((sum, { byteSize }) => sum + byteSize, 0);
+/** Bytes of the images in the storage quota, with their previews and thumbnails. */
+export const bytesOf = (assets: readonly Pick<SourceAsset, 'byteSize' | 'variantBytes'>[]): number =>
+  assets.reduce((sum, { byteSize, variantBytes }) => sum + byteSize + variantBytes, 0);
+
+/** The fields of a stored image that follow from its bytes. */
+export const mediaFields = (image: ProcessedImage) => ({
+  contentHash: image.contentHash,
+  mediaType: image.mediaType,
+  byteSize: image.bytes.byteLength,
+  width: image.width,
+  height: image.height,
+  previewHash: image.preview?.contentHash ?? null,
+  thumbnailHash: image.thumbnail?.contentHash ?? null,
+  variantBytes: storedBytesOf(image) - image.bytes.byteLength,
+});
+
+/** The same as columns: a new row has them, and one whose image is replaced in place. */
+export const mediaColumns = (image: ReturnType<typeof mediaFields>) => ({
+  content_hash: image.contentHash,
+  media_type: image.mediaType,
+  byte_size: image.byteSize,
+  width: image.width,
+  height: image.height,
+  preview_hash: image.previewHash,
+  thumbnail_hash: image.thumbnailHash,
+  variant_bytes: image.variantBytes,
+});
+
+/** Hashes of the images' bytes, previews and thumbnails. */
+export const hashesOf = (
+  assets: readonly Pick<SourceAsset, 'contentHash' | 'previewHash' | 'thumbnailHash'>[],
+): string[] =>
+  assets
+    .flatMap(({ contentHash, previewHash, thumbnailHash }) => [contentHash, previewHash, thumbnailHash])
+    .filter((hash) => hash !== null);
 
 /** Images per statement, which takes at most 65,535 values. */
 const IMAGES_AT_ONCE = 1_000;
@@ -68,11 +121,10 @@ export async function insertAssets(
           workspace_id: workspaceId,
           article_id: articleId,
           role: asset.role,
-          content_hash: asset.contentHash,
-          media_type: asset.mediaType,
-          byte_size: asset.byteSize,
+          ...mediaColumns(asset),
           file_name: asset.fileName,
           alt_text: asset.altText,
+          prompt: asset.prompt,
           created_at: sql<Date>`now() + make_interval(secs => ${(from + index) / 1_000})`,
         })),
       )

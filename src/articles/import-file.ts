@@ -8,7 +8,7 @@ import { errorCode, errorMessage } from '../error-text.ts';
 import { invalid, ServiceError } from '../errors.ts';
 import { type AssetId, newId } from '../ids.ts';
 import { doTask } from '../threads/pool.ts';
-import { type LocalImage, readLocalImage } from './import-images.ts';
+import { type LocalImage, type ReadImage, readLocalImage } from './import-images.ts';
 
 const MARKDOWN_EXTENSIONS = new Set(['.md', '.markdown', '.mdown', '.mkd', '.txt', '']);
 
@@ -34,13 +34,19 @@ export interface ImportedFile {
  * @throws {ServiceError} INVALID_REQUEST for a file that cannot be read, is not UTF-8 or JSON, or breaks a
  *   rule of the document format; each broken rule is named with its block
  */
-export async function readImportFile(file: string, keepTitleHeading: boolean): Promise<ImportedFile> {
+export async function readImportFile(
+  file: string,
+  keepTitleHeading: boolean,
+  readImage: ReadImage,
+): Promise<ImportedFile> {
   const extension = path.extname(file).toLowerCase();
   if (extension !== '.json' && !MARKDOWN_EXTENSIONS.has(extension)) {
     throw invalid('/file', `${file} is neither a Markdown (.md) nor a documentJson (.json) file.`);
   }
   const text = await readText(file);
-  return extension === '.json' ? readDocumentJson(file, text) : readMarkdown(file, text, keepTitleHeading);
+  return extension === '.json'
+    ? readDocumentJson(file, text)
+    : readMarkdown(file, text, keepTitleHeading, readImage);
 }
 
 async function readText(file: string): Promise<string> {
@@ -83,13 +89,24 @@ function parseJson(file: string, text: string): unknown {
   }
 }
 
-async function readMarkdown(file: string, text: string, keepTitleHeading: boolean): Promise<ImportedFile> {
+async function readMarkdown(
+  file: string,
+  text: string,
+  keepTitleHeading: boolean,
+  readImage: ReadImage,
+): Promise<ImportedFile> {
   const wanted = await doTask('findImages', text);
   const assets = new Map<string, ImportedAsset>();
   const warnings: string[] = [];
   for (const { path: imagePath, alt: altText } of wanted) {
-    const result = await readLocalImage(path.dirname(file), imagePath);
-    if (result.ok) assets.set(imagePath, { ...result.image, id: newId<AssetId>(), altText });
+    const result = await readLocalImage(path.dirname(file), imagePath, readImage);
+    if (result.ok)
+      assets.set(imagePath, {
+        image: result.image,
+        fileName: result.fileName,
+        id: newId<AssetId>(),
+        altText,
+      });
     else warnings.push(`The image ${imagePath} ${result.problem}; only its alternative text was imported.`);
   }
   const ids = new Map([...assets].map(([imagePath, { id }]) => [imagePath, id]));

@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { recordAudit } from '../audit/record.ts';
-import { type BlobStore, contentHashOf } from '../blobs/blob-store.ts';
-import { type NewBlob, nameBlobs, stageBlobs } from '../blobs/references.ts';
+import type { BlobStore } from '../blobs/blob-store.ts';
+import { nameBlobs, stageBlobs } from '../blobs/references.ts';
 import { requireOperator, type VerbContext } from '../context.ts';
 import { reserveBytes, storageQuotaExceeded } from '../credits/storage-quota.ts';
 import type { Tx } from '../db/database.ts';
@@ -13,8 +13,10 @@ import { cutAtWord } from '../document/text/characters.ts';
 import type { SourceAsset } from '../document/translation/source.ts';
 import { recordEvents } from '../events/record.ts';
 import { type ArticleId, newId, type ProjectId, type TranslationGroupId } from '../ids.ts';
+import { readImage } from '../media/image.ts';
+import { blobsOf } from '../media/media.ts';
 import { lockLanguages, requireProjectLanguage } from '../projects/languages.ts';
-import { bytesOf, insertAssets } from './images.ts';
+import { bytesOf, insertAssets, mediaFields } from './images.ts';
 import { readImportFile } from './import-file.ts';
 import { insertArticle } from './insert.ts';
 import { storeLinks } from './links/store.ts';
@@ -72,14 +74,20 @@ export async function importArticle(
     assets,
     warnings,
     title: found,
-  } = await readImportFile(input.file, input.title !== undefined);
+  } = await readImportFile(input.file, input.title !== undefined, (bytes) => readImage(bytes, '/file'));
   const title = input.title ?? titleFrom(found, input.file);
   const wordCount = document.words;
-  const added: (SourceAsset & NewBlob)[] = [];
-  for (const asset of assets) {
-    const contentHash = await contentHashOf(asset.bytes);
-    added.push({ ...asset, role: 'inline', contentHash, byteSize: asset.bytes.byteLength });
-  }
+  const added = assets.map(
+    ({ id, image, fileName, altText }): SourceAsset => ({
+      id,
+      role: 'inline',
+      fileName,
+      altText,
+      ...mediaFields(image),
+      prompt: null,
+    }),
+  );
+  const newBlobs = assets.flatMap(({ image }) => blobsOf(image));
 
   const articleId = newId<ArticleId>();
   const translationGroupId = newId<TranslationGroupId>();
@@ -106,7 +114,7 @@ export async function importArticle(
     const bytes = bytesOf(added);
     if (!(await reserveBytes(tx, workspaceId, bytes))) throw storageQuotaExceeded(bytes);
   };
-  const staged = await stageBlobs(db, blobs, added, (tx) =>
+  const staged = await stageBlobs(db, blobs, newBlobs, (tx) =>
     rehearse(tx, async () => {
       await insert(tx);
       await checkQuotasNow(tx);

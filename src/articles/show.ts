@@ -78,7 +78,7 @@ function resolverOf(pointed: Pointed | undefined): Resolver {
   }
   const images = new Map<string, { url: string; altText: string }>();
   for (const image of pointed?.images ?? []) {
-    images.set(image.id, { url: assetPath(image), altText: image.alt_text });
+    images.set(image.id, { url: assetPath(image.id, image.content_hash), altText: image.alt_text });
   }
   return { link: (id) => links.get(id) ?? null, asset: (id) => images.get(id) ?? null };
 }

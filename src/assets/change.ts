@@ -66,7 +66,7 @@ export async function deleteAsset(
       targetId: assetId,
       details: { articleId, role: asset.role, fileName: asset.file_name, byteSize: asset.byte_size },
     });
-    await releaseBytes(tx, actor.workspaceId, asset.byte_size);
+    await releaseBytes(tx, actor.workspaceId, asset.byte_size + asset.variant_bytes);
   });
 }
 

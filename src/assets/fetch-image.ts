@@ -4,6 +4,8 @@ import path from 'node:path';
 import { IMAGE_MEDIA_TYPES, MAX_FILE_NAME, MAX_IMAGE_BYTES } from '../blobs/asset.ts';
 import { codePoints } from '../document/text/characters.ts';
 import { invalid, ServiceError } from '../errors.ts';
+import { readImage } from '../media/image.ts';
+import type { ProcessedImage } from '../media/media.ts';
 import {
   BLOCKED_ADDRESS_MESSAGE,
   classifyAddress,
@@ -15,11 +17,10 @@ import { dial } from '../outbound/dial.ts';
 import { describeNetworkError, SendFailure } from '../outbound/failure.ts';
 import type { AddressGuard } from '../outbound/resolver.ts';
 import { currentShare } from '../threads/share.ts';
-import { type NewImage, readImage } from './image.ts';
 
 /** An image fetched from a URL. */
 export interface FetchedImage {
-  readonly image: NewImage;
+  readonly image: ProcessedImage;
   /** The last part of the path. */
   readonly fileName: string;
 }

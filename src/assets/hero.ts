@@ -4,15 +4,22 @@ import { articleChanged, contentChanged, summaryColumns } from '../articles/quer
 import { recordAudit } from '../audit/record.ts';
 import { nameBlobs, stageBlobs } from '../blobs/references.ts';
 import { requirePermissions } from '../context.ts';
-import { releaseBytes, requireBytes, reserveBytes, storageQuotaExceeded } from '../credits/storage-quota.ts';
+import {
+  releaseBytes,
+  requireBytes,
+  reserveBytes,
+  storageQuotaExceeded,
+  storedBytes,
+} from '../credits/storage-quota.ts';
 import { inTransaction } from '../db/transaction.ts';
 import { ServiceError } from '../errors.ts';
 import type { NewEvent } from '../events/catalog.ts';
 import { recordEvents } from '../events/record.ts';
 import { createFairQueue } from '../fair-queue.ts';
 import type { ArticleId } from '../ids.ts';
+import { readImage } from '../media/image.ts';
+import { blobsOf, type ProcessedImage, storedBytesOf } from '../media/media.ts';
 import type { FetchImage } from './fetch-image.ts';
-import { type NewImage, readImage } from './image.ts';
 import { insertAsset } from './insert.ts';
 import { type Asset, toAsset } from './schemas.ts';
 import type { AssetContext, UploadInput } from './upload.ts';
@@ -31,7 +38,7 @@ const WAIT_MS = 2_000;
 
 interface NewHero {
   readonly articleId: ArticleId;
-  readonly image: NewImage;
+  readonly image: ProcessedImage;
   readonly fileName: string;
   readonly altText: string;
 }
@@ -82,16 +89,16 @@ async function setHero(
   { articleId, image, fileName, altText }: NewHero,
 ): Promise<Asset> {
   const { db, actor, blobs } = context;
-  const byteSize = image.bytes.byteLength;
-  const staged = await stageBlobs(db, blobs, [image], async (tx) => {
+  const bytes = storedBytesOf(image);
+  const staged = await stageBlobs(db, blobs, blobsOf(image), async (tx) => {
     await lockArticle(tx, actor.workspaceId, articleId, 'edit');
     const present = await tx
       .selectFrom('assets')
-      .select('byte_size')
+      .select(storedBytes.as('bytes'))
       .where('article_id', '=', articleId)
       .where('role', '=', 'hero')
       .executeTakeFirst();
-    await requireBytes(tx, actor.workspaceId, byteSize - (present?.byte_size ?? 0));
+    await requireBytes(tx, actor.workspaceId, bytes - Number(present?.bytes ?? 0));
   });
   return inTransaction(db, async (tx) => {
     await lockArticle(tx, actor.workspaceId, articleId, 'edit');
@@ -100,7 +107,7 @@ async function setHero(
       .deleteFrom('assets')
       .where('article_id', '=', articleId)
       .where('role', '=', 'hero')
-      .returning(['id', 'byte_size'])
+      .returning(['id', storedBytes.as('bytes')])
       .executeTakeFirst();
     const asset = await insertAsset(
       tx,
@@ -127,12 +134,12 @@ async function setHero(
         role: 'hero',
         fileName,
         mediaType: image.mediaType,
-        byteSize,
+        byteSize: asset.byte_size,
         ...(replaced === undefined ? {} : { replacedAssetId: replaced.id }),
       },
     });
-    await releaseBytes(tx, actor.workspaceId, replaced?.byte_size ?? 0);
-    if (!(await reserveBytes(tx, actor.workspaceId, byteSize))) throw storageQuotaExceeded(byteSize);
+    await releaseBytes(tx, actor.workspaceId, Number(replaced?.bytes ?? 0));
+    if (!(await reserveBytes(tx, actor.workspaceId, bytes))) throw storageQuotaExceeded(bytes);
     return toAsset(asset);
   });
 }

@@ -6,6 +6,7 @@ import { notFound } from '../errors.ts';
 import { respond } from '../http/exchange.ts';
 import type { Page } from '../http/pages.ts';
 import { type AssetId, parseId } from '../ids.ts';
+import { VARIANT_MEDIA_TYPE } from '../media/media.ts';
 
 /**
  * Headers of an image. Any site may show it, but it never runs scripts: an SVG opened on its own is a download, and the
@@ -18,6 +19,24 @@ const imageHeaders = (mediaType: string): Record<string, string> => ({
   'Cross-Origin-Resource-Policy': 'cross-origin',
   'Cache-Control': 'public, max-age=86400, immutable',
 });
+
+interface StoredImage {
+  readonly content_hash: string;
+  readonly media_type: string;
+  readonly preview_hash: string | null;
+  readonly thumbnail_hash: string | null;
+}
+
+/** The bytes of an image that have this mark: its own, its preview's or its thumbnail's. */
+const shownAt = (mark: string, image: StoredImage): { hash: string; mediaType: string } | undefined =>
+  [
+    { hash: image.content_hash, mediaType: image.media_type },
+    { hash: image.preview_hash, mediaType: VARIANT_MEDIA_TYPE },
+    { hash: image.thumbnail_hash, mediaType: VARIANT_MEDIA_TYPE },
+  ].find(
+    (each): each is { hash: string; mediaType: string } =>
+      each.hash !== null && contentMark(each.hash) === mark,
+  );
 
 /** Bytes of an image that the connection of its reader holds, beside those that the store does. */
 const BYTES_SENT = 32 * 1024;
@@ -39,21 +58,21 @@ export const createAssetPages = ({ db, blobs }: { db: Database; blobs: BlobStore
         .innerJoin('articles', 'articles.id', 'assets.article_id')
         .innerJoin('projects', 'projects.id', 'articles.project_id')
         .innerJoin('workspaces', 'workspaces.id', 'assets.workspace_id')
-        .select(['content_hash', 'media_type'])
+        .select(['content_hash', 'media_type', 'preview_hash', 'thumbnail_hash'])
         .where('assets.id', '=', id)
         .where('projects.deleted_at', 'is', null)
         .where('workspaces.deleted_at', 'is', null)
         .executeTakeFirst();
-      if (asset === undefined || contentMark(asset.content_hash) !== c.req.param('mark')) {
-        throw notFound('asset');
-      }
-      const blob = await blobs.open(asset.content_hash).catch(rethrowUnread);
+      const mark = c.req.param('mark') ?? '';
+      const shown = asset && (shownAt(mark, asset) ?? (await findFormerBlob(db, id, mark)));
+      if (shown === undefined) throw notFound('asset');
+      const blob = await blobs.open(shown.hash).catch(rethrowUnread);
       if (blob === null) throw notFound('asset');
       const isHead = c.req.method === 'HEAD';
       if (!isHead)
         await exchange.room.take(Math.min(blob.size, BYTES_SENT + blob.bytesHeld), { waitMs: ROOM_WAIT_MS });
       return respond(exchange, 200, isHead ? null : blob.read(), {
-        ...imageHeaders(asset.media_type),
+        ...imageHeaders(shown.mediaType),
         'Content-Length': String(blob.size),
       });
     },

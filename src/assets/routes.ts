@@ -23,6 +23,11 @@ const example: Asset = {
   fileName: 'bed-plan.png',
   altText: 'Plan of the vegetable bed',
   url: '/assets/c4e8a1d7-5b32-4f09-9e6a-7d1f3b8c2e50/9f86d081884c7d65',
+  width: 1_600,
+  height: 900,
+  previewUrl: '/assets/c4e8a1d7-5b32-4f09-9e6a-7d1f3b8c2e50/2c26b46b68ffc68f',
+  thumbnailUrl: '/assets/c4e8a1d7-5b32-4f09-9e6a-7d1f3b8c2e50/fcde2b2edba56bf4',
+  prompt: null,
   createdAt: '2026-11-21T07:30:00.000Z',
 };
 const hero: Asset = { ...example, role: 'hero' };

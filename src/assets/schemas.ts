@@ -13,13 +13,31 @@ export const assetSchema = z
       .enum(['hero', 'inline'])
       .meta({ description: 'hero is the cover; inline images show in the body.' }),
     mediaType: z.string(),
-    byteSize: z.int(),
+    byteSize: z.int().meta({
+      description: 'Bytes of the image itself. The storage quota counts its preview and thumbnail, too.',
+    }),
     fileName: z.string(),
     altText: z.string(),
     url: z.string().meta({
       description:
         'Where readers load the image, relative to the service and without a key. Changes when its bytes do.',
     }),
+    width: z.int().nullable().meta({
+      description: 'Pixels. Null of an SVG without a size, and of an image stored before sizes were.',
+    }),
+    height: z.int().nullable(),
+    previewUrl: z.string().nullable().meta({
+      description:
+        'A WebP of at most 1,200 pixels in width, the first frame of an animation. Null where the image itself is one, and as `thumbnailUrl`.',
+    }),
+    thumbnailUrl: z.string().nullable().meta({
+      description:
+        'A WebP of at most 320 pixels in width. Null of an SVG, and of an image stored before there were any.',
+    }),
+    prompt: z
+      .string()
+      .nullable()
+      .meta({ description: 'What the image was generated from; null of one that was sent.' }),
     createdAt: timestamp,
   })
   .meta({ id: 'Asset' });
@@ -52,6 +70,12 @@ export const assetColumns = [
   'byte_size',
   'file_name',
   'alt_text',
+  'width',
+  'height',
+  'preview_hash',
+  'thumbnail_hash',
+  'variant_bytes',
+  'prompt',
   'created_at',
 ] as const satisfies readonly (keyof Tables['assets'])[];
 
@@ -67,6 +91,11 @@ export const toAsset = (row: AssetRow): Asset => ({
   byteSize: row.byte_size,
   fileName: row.file_name,
   altText: row.alt_text,
-  url: assetPath(row),
+  url: assetPath(row.id, row.content_hash),
+  width: row.width,
+  height: row.height,
+  previewUrl: row.preview_hash && assetPath(row.id, row.preview_hash),
+  thumbnailUrl: row.thumbnail_hash && assetPath(row.id, row.thumbnail_hash),
+  prompt: row.prompt,
   createdAt: row.created_at.toISOString(),
 });

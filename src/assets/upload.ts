@@ -9,7 +9,8 @@ import type { Tx } from '../db/database.ts';
 import { inTransaction } from '../db/transaction.ts';
 import { conflict } from '../errors.ts';
 import type { ArticleId } from '../ids.ts';
-import { readImage } from './image.ts';
+import { readImage } from '../media/image.ts';
+import { blobsOf, storedBytesOf } from '../media/media.ts';
 import { insertAsset } from './insert.ts';
 import { type Asset, toAsset } from './schemas.ts';
 
@@ -48,14 +49,14 @@ export async function uploadAsset(context: AssetContext, input: UploadInput): Pr
   requirePermissions(actor, 'articles.update');
   const { articleId, fileName = 'image', altText = '' } = input;
   const image = await readImage(input.bytes, '');
-  const byteSize = image.bytes.byteLength;
+  const bytes = storedBytesOf(image);
   const requireRoomIn = async (tx: Tx): Promise<void> => {
     await lockArticle(tx, actor.workspaceId, articleId, 'edit');
     await requireRoom(tx, articleId);
   };
-  const staged = await stageBlobs(db, blobs, [image], async (tx) => {
+  const staged = await stageBlobs(db, blobs, blobsOf(image), async (tx) => {
     await requireRoomIn(tx);
-    await requireBytes(tx, actor.workspaceId, byteSize);
+    await requireBytes(tx, actor.workspaceId, bytes);
   });
   return inTransaction(db, async (tx) => {
     await requireRoomIn(tx);
@@ -69,9 +70,9 @@ export async function uploadAsset(context: AssetContext, input: UploadInput): Pr
       action: 'assets.created',
       targetType: 'asset',
       targetId: asset.id,
-      details: { articleId, role: 'inline', fileName, mediaType: image.mediaType, byteSize },
+      details: { articleId, role: 'inline', fileName, mediaType: image.mediaType, byteSize: asset.byte_size },
     });
-    if (!(await reserveBytes(tx, actor.workspaceId, byteSize))) throw storageQuotaExceeded(byteSize);
+    if (!(await reserveBytes(tx, actor.workspaceId, bytes))) throw storageQuotaExceeded(bytes);
     return toAsset(asset);
   });
 }

@@ -17,11 +17,11 @@ export const IMAGE_MEDIA_TYPES = [
 ] as const;
 
 /**
- * The path that serves an image to readers, relative to the service: the asset's id cannot be guessed, and the mark of
- * its bytes changes the path whenever they change.
+ * The path that serves an image, its preview or its thumbnail to readers, relative to the service: the asset's id cannot
+ * be guessed, and the mark of the bytes changes the path whenever they change.
  */
-export const assetPath = (asset: { id: AssetId; content_hash: string }): string =>
-  `/assets/${asset.id}/${contentMark(asset.content_hash)}`;
+export const assetPath = (id: AssetId, contentHash: string): string =>
+  `/assets/${id}/${contentMark(contentHash)}`;
 
 /** The first characters of a content hash. */
 export const contentMark = (contentHash: string): string => contentHash.slice(0, 16);

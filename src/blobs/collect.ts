@@ -3,6 +3,7 @@ import { inBatches } from '../db/batches.ts';
 import type { Database } from '../db/database.ts';
 import { inTransaction } from '../db/transaction.ts';
 import { type BlobStore, SHARDS } from './blob-store.ts';
+import { NAMED_BLOBS } from './named.ts';
 import { removeUnnamed } from './references.ts';
 
 const BLOBS_PER_BATCH = 500;
@@ -99,7 +100,7 @@ async function collectRows(
     await sql`
       UPDATE blobs SET unreferenced_since = CASE WHEN unreferenced_since IS NULL THEN date_trunc('milliseconds', now()) END
       WHERE hash = ANY (${hashes}::text[])
-        AND (unreferenced_since IS NULL) <> EXISTS (SELECT FROM assets WHERE content_hash = hash)`.execute(
+        AND (unreferenced_since IS NULL) <> EXISTS (SELECT FROM ${NAMED_BLOBS} AS named WHERE named.hash = blobs.hash)`.execute(
       tx,
     );
     const gone = await sql<{ hash: string }>`

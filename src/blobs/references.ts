@@ -3,6 +3,7 @@ import type { Database, Tx } from '../db/database.ts';
 import { inTransaction } from '../db/transaction.ts';
 import { ServiceError } from '../errors.ts';
 import type { BlobStore } from './blob-store.ts';
+import { NAMED_BLOBS } from './named.ts';
 import { rethrowUnstored } from './unavailable.ts';
 
 /** Bytes to be stored, and their hash. */
@@ -91,7 +92,7 @@ async function holdRows(tx: Tx, hashes: readonly string[], until: Date | null): 
     SELECT hash, num_nonnulls(unreferenced_since, kept_until) > 0 AS marked FROM blobs
     WHERE hash = ANY (${hashes}::text[])
       AND (kept_until IS NULL OR clock_timestamp() < ${until}::timestamptz
-        OR EXISTS (SELECT FROM assets WHERE content_hash = hash))
+        OR EXISTS (SELECT FROM ${NAMED_BLOBS} AS named WHERE named.hash = blobs.hash))
     ORDER BY hash FOR KEY SHARE OF blobs`.execute(tx);
   const marked = rows.filter((row) => row.marked).map(({ hash }) => hash);
   if (marked.length > 0) {
@@ -113,7 +114,7 @@ export async function removeUnnamed(tx: Tx, blobs: BlobStore, hash: string): Pro
   }>`SELECT pg_try_advisory_xact_lock(${lockKey(hash)}) AS free`.execute(tx);
   if (lock.rows[0]?.free !== true) return false;
   const { rows } = await sql`
-    SELECT FROM blobs WHERE hash = ${hash} UNION ALL SELECT FROM assets WHERE content_hash = ${hash} LIMIT 1`.execute(
+    SELECT FROM blobs WHERE hash = ${hash} UNION ALL SELECT FROM ${NAMED_BLOBS} AS named WHERE hash = ${hash} LIMIT 1`.execute(
     tx,
   );
   if (rows.length > 0) return false;

@@ -1,9 +1,12 @@
-import type { ExpressionBuilder } from 'kysely';
+import { type ExpressionBuilder, sql } from 'kysely';
 import type { Tx } from '../db/database.ts';
 import { textBytes } from '../db/quotas.ts';
 import type { Tables } from '../db/tables.ts';
 import { ServiceError } from '../errors.ts';
 import type { WorkspaceId } from '../ids.ts';
+
+/** SQL over `assets`: the bytes of an image that count for the quota, with its preview and thumbnail (contract.md F50). */
+export const storedBytes = sql<number>`(byte_size + variant_bytes)`;
 
 /** Whether bytes of images fit into the storage quota beside the workspace's images and texts. */
 const fits = (workspaceId: WorkspaceId, bytes: number) => (eb: ExpressionBuilder<Tables, 'workspaces'>) =>

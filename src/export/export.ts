@@ -8,6 +8,7 @@ import { sql } from 'kysely';
 import { createTarPacker, type TarPackController } from 'modern-tar';
 import { recordAudit } from '../audit/record.ts';
 import type { BlobStore } from '../blobs/blob-store.ts';
+import { NAMED_BLOBS } from '../blobs/named.ts';
 import { requireOperator, type VerbContext } from '../context.ts';
 import type { Tx } from '../db/database.ts';
 import { inLivingProject } from '../db/living-projects.ts';
@@ -81,8 +82,8 @@ const IMAGES = 'image-hashes';
 async function spoolHashes(tx: Tx, file: string, workspaceId: WorkspaceId): Promise<void> {
   await writeFile(file, '');
   const hashes = sql`
-    SELECT DISTINCT asset.content_hash AS hash FROM assets AS asset JOIN articles ON articles.id = asset.article_id
-    WHERE asset.workspace_id = ${workspaceId} AND ${inLivingProject(workspaceId, 'articles.project_id')}`;
+    SELECT DISTINCT named.hash FROM ${NAMED_BLOBS} AS named JOIN articles ON articles.id = named.article_id
+    WHERE articles.workspace_id = ${workspaceId} AND ${inLivingProject(workspaceId, 'articles.project_id')}`;
   for await (const part of readInParts(tx, hashes, HASHES)) {
     const lines = (part as readonly { hash: string }[]).map(({ hash }) => `${hash}\n`);
     await writeFile(file, lines.join(''), { flag: 'a' });

@@ -1,5 +1,8 @@
 import type { NewBlob } from '../blobs/references.ts';
 
+/** The format of previews and thumbnails. */
+export const VARIANT_MEDIA_TYPE = 'image/webp';
+
 /** An image whose bytes were decoded, not stored yet. */
 export interface ProcessedImage extends NewBlob {
   readonly mediaType: string;
@@ -11,6 +14,14 @@ export interface ProcessedImage extends NewBlob {
   /** A WebP at most 320 pixels wide; null of formats that are passed on as they are. */
   readonly thumbnail: NewBlob | null;
 }
+
+/** What is stored of an image: its own bytes, preview and thumbnail. */
+export const blobsOf = (image: ProcessedImage): NewBlob[] =>
+  [image, image.preview, image.thumbnail].filter((blob) => blob !== null);
+
+/** Bytes of an image in the storage quota; `storedBytes` is the same of a row. */
+export const storedBytesOf = (image: ProcessedImage): number =>
+  blobsOf(image).reduce((sum, { bytes }) => sum + bytes.byteLength, 0);
 
 /** Decodes images in a process of its own. */
 export interface MediaProcessor {

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { recordAudit } from '../audit/record.ts';
 import { requirePermissions, type VerbContext } from '../context.ts';
-import { releaseBytes } from '../credits/storage-quota.ts';
+import { releaseBytes, storedBytes } from '../credits/storage-quota.ts';
 import { clockTimestamp } from '../db/clock.ts';
 import type { Tx } from '../db/database.ts';
 import { inTransaction } from '../db/transaction.ts';
@@ -56,7 +56,7 @@ export async function deleteProject(context: VerbContext, projectId: ProjectId):
 async function sizeOf(tx: Tx, projectId: ProjectId): Promise<{ articles: number; bytes: number }> {
   const { rows } = await sql<{ articles: number; bytes: number }>`
     SELECT (SELECT count(*) FROM articles WHERE project_id = ${projectId})::integer AS articles,
-      (SELECT coalesce(sum(asset.byte_size), 0) FROM assets AS asset
+      (SELECT coalesce(sum(${storedBytes}), 0) FROM assets AS asset
        JOIN articles AS article ON article.id = asset.article_id
        WHERE article.project_id = ${projectId})::float8 AS bytes`.execute(tx);
   return rows[0] ?? { articles: 0, bytes: 0 };

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { releaseBytes } from '../credits/storage-quota.ts';
+import { releaseBytes, storedBytes } from '../credits/storage-quota.ts';
 import type { Watcher } from '../db/batches.ts';
 import type { Database } from '../db/database.ts';
 import { inTransaction } from '../db/transaction.ts';
@@ -36,7 +36,7 @@ export const emptyProject = (db: Database, id: ProjectId): Promise<boolean> =>
     const ids = rows.map((row) => row.id);
     await sql`
       UPDATE projects SET returned_bytes = returned_bytes - (
-        SELECT coalesce(sum(byte_size), 0) FROM assets WHERE article_id = ANY (${ids}::uuid[]))
+        SELECT coalesce(sum(${storedBytes}), 0) FROM assets WHERE article_id = ANY (${ids}::uuid[]))
       WHERE id = ${id}`.execute(tx);
     await sql`DELETE FROM articles WHERE id = ANY (${ids}::uuid[])`.execute(tx);
     return true;

@@ -1,4 +1,4 @@
-import { bytesOf, insertAssets } from '../articles/images.ts';
+import { bytesOf, hashesOf, insertAssets } from '../articles/images.ts';
 import { keepBlobs } from '../blobs/references.ts';
 import type { Tx } from '../db/database.ts';
 import type { SourceAsset } from '../document/translation/source.ts';
@@ -14,18 +14,15 @@ export async function addImages(
   target: Pick<JobTarget, 'id' | 'workspace_id'>,
   images: readonly SourceAsset[],
 ): Promise<number> {
-  const kept = await keepBlobs(
-    tx,
-    images.map((image) => image.contentHash),
-  );
+  const kept = await keepBlobs(tx, hashesOf(images));
   const ownCover = await tx
     .selectFrom('assets')
     .select('id')
     .where('article_id', '=', target.id)
     .where('role', '=', 'hero')
     .executeTakeFirst();
-  const isAdded = ({ contentHash, role }: SourceAsset) =>
-    kept.has(contentHash) && (role !== 'hero' || ownCover === undefined);
+  const isAdded = (image: SourceAsset) =>
+    hashesOf([image]).every((hash) => kept.has(hash)) && (image.role !== 'hero' || ownCover === undefined);
   await insertAssets(tx, target.workspace_id, target.id, images.filter(isAdded));
   return bytesOf(images.filter((image) => !isAdded(image)));
 }

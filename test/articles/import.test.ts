@@ -143,7 +143,7 @@ it('takes over a Markdown article with its local images and tells what it left o
   expect(imported.warnings).toEqual([
     expect.stringMatching(/\.\.\/secret\.png is outside/),
     expect.stringMatching(/link\.png is outside/),
-    expect.stringMatching(/fake\.png is not a PNG/),
+    expect.stringMatching(/fake\.png cannot be used: The file is not a PNG/),
     expect.stringMatching(/gone\.png does not exist/),
     'An image has an address that is neither a file nor a web address; only the alternative text was imported.',
   ]);

@@ -191,7 +191,7 @@ it('renders stored articles with places, keeps where links led, and reports only
   expect(new Set(versions.map(({ id }) => id))).toEqual(new Set([mapped, unmapped]));
   expect(await shown(target)).toMatchObject({ contentHtml: '<p>See it</p>', contentMarkdown: 'See it\n' });
   const shownLinker = await shown(linker);
-  const source = assetPath({ id: imageId as AssetId, content_hash: '0'.repeat(64) });
+  const source = assetPath(imageId as AssetId, '0'.repeat(64));
   expect(shownLinker.contentHtml).toBe(
     `${linkTo(english)}\n<figure><img src="${source}" alt="Garden"></figure>`,
   );

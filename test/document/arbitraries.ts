@@ -193,6 +193,12 @@ export const imageOf = (id: string, altText: string): SourceAsset => ({
   mediaType: 'image/png',
   byteSize: 1,
   fileName: 'image.png',
+  width: 3,
+  height: 2,
+  previewHash: null,
+  thumbnailHash: '1'.repeat(64),
+  variantBytes: 1,
+  prompt: null,
 });
 
 /** Any snapshot of an article. */

@@ -5,6 +5,7 @@ import { planBatches, planTexts } from '../../src/document/translation/planned.t
 import { extractSegments } from '../../src/document/translation/segments.ts';
 import type { Snapshot } from '../../src/document/translation/source.ts';
 import type { AssetId } from '../../src/ids.ts';
+import { imageOf } from './arbitraries.ts';
 
 const articleOf = (blocks: Block[], beside: Partial<Snapshot> = {}): Snapshot => ({
   title: 'The garden',
@@ -23,13 +24,8 @@ const heading = (id: string, level: 2 | 3, text: string): Block => ({ id, type: 
 it('reads the title first, then meta texts and the cover, and an image where the body shows it', () => {
   const ids = ['1', '2', '3'].map((digit) => `${digit.repeat(8)}-1111-4111-8111-111111111111` as AssetId);
   const assets = ids.map((id, place) => ({
-    id,
+    ...imageOf(id, `Picture ${'abc'.charAt(place)}`),
     role: place === 0 ? ('hero' as const) : ('inline' as const),
-    contentHash: '',
-    mediaType: 'image/png',
-    byteSize: 1,
-    fileName: 'a.png',
-    altText: `Picture ${'abc'.charAt(place)}`,
   }));
   const { segments } = plan(
     articleOf(

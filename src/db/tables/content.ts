@@ -152,9 +152,21 @@ export interface ContentTables {
     role: 'hero' | 'inline';
     content_hash: string;
     media_type: string;
+    /** Of the image itself; `storedBytes` adds the two below. */
     byte_size: number;
     file_name: string;
     alt_text: Default<string>;
+    /** Pixels; null of an SVG without a size, and of images stored before sizes were. */
+    width: Nullable<number>;
+    height: Nullable<number>;
+    /** A WebP of at most 1,200 pixels; null where the image itself serves. */
+    preview_hash: Nullable<string>;
+    /** A WebP of at most 320 pixels; null of an SVG. */
+    thumbnail_hash: Nullable<string>;
+    /** Of preview and thumbnail. */
+    variant_bytes: Default<number>;
+    /** What it was generated from; null of one that a person sent. */
+    prompt: Nullable<string>;
     created_at: CreatedAt;
   };
   /** What an image was before it was made anew in place: its addresses go on serving for a while. */

@@ -10,6 +10,15 @@ export interface SourceAsset {
   readonly byteSize: number;
   readonly fileName: string;
   readonly altText: string;
+  /** Pixels; null where unknown. */
+  readonly width: number | null;
+  readonly height: number | null;
+  readonly previewHash: string | null;
+  readonly thumbnailHash: string | null;
+  /** Of preview and thumbnail; `byteSize` is the image's own. */
+  readonly variantBytes: number;
+  /** What the image was generated from. */
+  readonly prompt: string | null;
 }
 
 /** The source of a job, as it was when the job was created. */

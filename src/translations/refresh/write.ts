@@ -63,7 +63,7 @@ async function removeImages(tx: Tx, articleId: ArticleId, ids: readonly AssetId[
     .deleteFrom('assets')
     .where('article_id', '=', articleId)
     .where('id', 'in', ids)
-    .returning(['id', 'role', 'byte_size as byteSize'])
+    .returning(['id', 'role', 'byte_size as byteSize', 'variant_bytes as variantBytes'])
     .execute();
 }
 
