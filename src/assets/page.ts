@@ -7,6 +7,7 @@ import { respond } from '../http/exchange.ts';
 import type { Page } from '../http/pages.ts';
 import { type AssetId, parseId } from '../ids.ts';
 import { VARIANT_MEDIA_TYPE } from '../media/media.ts';
+import { findFormerBlob, type ServedBlob } from './former-blobs.ts';
 
 /**
  * Headers of an image. Any site may show it, but it never runs scripts: an SVG opened on its own is a download, and the
@@ -28,15 +29,12 @@ interface StoredImage {
 }
 
 /** The bytes of an image that have this mark: its own, its preview's or its thumbnail's. */
-const shownAt = (mark: string, image: StoredImage): { hash: string; mediaType: string } | undefined =>
+const shownAt = (mark: string, image: StoredImage): ServedBlob | undefined =>
   [
     { hash: image.content_hash, mediaType: image.media_type },
     { hash: image.preview_hash, mediaType: VARIANT_MEDIA_TYPE },
     { hash: image.thumbnail_hash, mediaType: VARIANT_MEDIA_TYPE },
-  ].find(
-    (each): each is { hash: string; mediaType: string } =>
-      each.hash !== null && contentMark(each.hash) === mark,
-  );
+  ].find((each): each is ServedBlob => each.hash !== null && contentMark(each.hash) === mark);
 
 /** Bytes of an image that the connection of its reader holds, beside those that the store does. */
 const BYTES_SENT = 32 * 1024;
