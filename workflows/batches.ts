@@ -1,7 +1,8 @@
-import { CancellationScope, isCancellation, proxyActivities } from '@temporalio/workflow';
+import { CancellationScope, proxyActivities } from '@temporalio/workflow';
 import type { TranslationActivities } from '../activities/translation.ts';
 import type { JobId } from '../src/ids.ts';
 import { PARALLEL_BATCHES, type PlannedRun, type TranslationRunResult } from '../src/temporal/shapes.ts';
+import { inLanes } from './lanes.ts';
 import { awaitTurn, onEngineCalls, onJobSteps, orWithout, paidRun } from './paid-run.ts';
 
 /** The activities of a run. */
@@ -75,31 +76,8 @@ async function translateAll(
 ): Promise<void> {
   const translate = (batch: number) =>
     translateBatch.executeWithOptions({ summary: `batch ${batch + 1} of ${batches}` }, [jobId, batch]);
-  let next = 0;
-  if (fieldsFirst) {
-    next = 1;
-    await translate(0);
-  }
-  await CancellationScope.cancellable(async () => {
-    const scope = CancellationScope.current();
-    const lane = async () => {
-      while (next < batches) {
-        const batch = next;
-        next += 1;
-        await translate(batch);
-      }
-    };
-    const lanes = Array.from({ length: Math.min(PARALLEL_BATCHES, batches - next) }, async () => {
-      try {
-        await lane();
-      } catch (error) {
-        scope.cancel();
-        throw error;
-      }
-    });
-    const failed = (await Promise.allSettled(lanes)).filter((lane) => lane.status === 'rejected');
-    // The cancelled lanes only follow the one that failed.
-    const cause = failed.find((lane) => !isCancellation(lane.reason)) ?? failed[0];
-    if (cause !== undefined) throw cause.reason;
-  });
+  const numbers = Array.from({ length: batches }, (_, batch) => batch);
+  const [first = 0, ...body] = numbers;
+  if (fieldsFirst) await translate(first);
+  await inLanes(fieldsFirst ? body : numbers, PARALLEL_BATCHES, translate);
 }

@@ -10,4 +10,5 @@ export const NAMED_BLOBS = sql`(
   UNION ALL SELECT preview_hash, article_id FROM assets WHERE preview_hash IS NOT NULL
   UNION ALL SELECT thumbnail_hash, article_id FROM assets WHERE thumbnail_hash IS NOT NULL
   UNION ALL SELECT former.content_hash, article_id FROM asset_former_blobs AS former JOIN assets ON id = asset_id
+  UNION ALL SELECT hash, NULL FROM staged_blobs
 )`;

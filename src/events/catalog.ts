@@ -53,6 +53,7 @@ export interface EventPayloads {
   'article.published': ArticleSet;
   'article.updated': ArticleSet & { changed: readonly ArticleChange[]; previousSlug?: string };
   'article.unpublished': ArticleSet & { previousStatus: 'PUBLISHED'; reason: 'status_changed' | 'deleted' };
+  'image.generated': { articleId: string; assetId: string; type: 'hero' | 'inline' };
   'image.regenerated': { articleId: string; assetId: string; type?: 'hero' };
   'credits.purchased': { creditAmount: number; paymentEventId: string };
   'credits.granted': { creditAmount: number; paymentEventId: string };

@@ -17,6 +17,8 @@ import type { Job } from '../jobs/schemas.ts';
 import type { StartableJob } from '../jobs/start.ts';
 import { generationWorkflowId } from '../temporal/ids.ts';
 import { type GenerationConfig, generationConfigSchema } from './config.ts';
+import { IMAGE_BYTES } from './images/limits.ts';
+import { planImages } from './images/plan.ts';
 import type { Outline } from './outline.ts';
 import { OUTLINE_PART } from './parts.ts';
 import { type GenerationFeatures, type PricedRun, priceOf } from './price.ts';
@@ -155,7 +157,8 @@ export async function admitGeneration(
     article,
     idempotencyKey,
     credits: estimate.total,
-    bytes: 0,
+    // Given back as far as the images need less, or are not made.
+    bytes: estimate.imageCount * IMAGE_BYTES,
     workflowId: generationWorkflowId,
     events: (jobId) => [
       ...events,
@@ -176,6 +179,7 @@ export async function admitGeneration(
           fresh,
         })
         .execute();
+      await planImages(tx, jobId, { count: estimate.imageCount, quality: config.imageQuality });
       if (outline === undefined) return;
       await tx
         .insertInto('generation_parts')

@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import { type JobArea, startRun } from '../jobs/start.ts';
+import { imageWords } from './images/unpaid.ts';
 
 /** Registers generations, and runs that stop after the outline, with the paid-job runner. */
 export const generationArea: JobArea = {
@@ -25,6 +26,6 @@ export const generationArea: JobArea = {
       )
       .where('job_id', '=', jobId)
       .executeTakeFirstOrThrow();
-    return Number(words);
+    return Number(words) + (await imageWords(tx, jobId));
   },
 };

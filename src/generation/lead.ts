@@ -1,10 +1,9 @@
 /** The lead and the names of an article, made from its finished text (contract.md G83 to G85). */
 import { writeOptionalPart } from './optional-part.ts';
-import { finalText, ofKind, type Part } from './parts.ts';
+import { ofKind, type Part } from './parts.ts';
 import { leadRoom } from './target-lengths.ts';
-import { lengthsOf, textParts, textWords, type WrittenWork } from './text-parts.ts';
+import { articleOf, lengthsOf, textParts, textWords } from './text-parts.ts';
 import { required, type WritingDependencies, type WritingTask } from './write-part.ts';
-import type { ArticleSoFar } from './writing/brief.ts';
 import { type WrittenLead, writeLead } from './writing/write-lead.ts';
 
 /** True for an outline that a person approved: its names stay as they are. */
@@ -32,15 +31,4 @@ export async function makeLead(dependencies: WritingDependencies, task: WritingT
     const content = await writeLead(writer, request);
     return { content, words: content.lead?.words ?? 0 };
   });
-}
-
-/** The article as it stands after the editor's pass. */
-function articleOf({ outline, plan, parts }: WrittenWork): ArticleSoFar {
-  const [faq] = ofKind(parts, 'faq');
-  return {
-    outline,
-    plan,
-    finished: ofKind(parts, 'section').map(finalText),
-    faq: faq === undefined ? null : finalText(faq),
-  };
 }

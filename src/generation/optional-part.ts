@@ -10,7 +10,7 @@ import { type PartWork, type WritingDependencies, type WritingTask, writePart } 
 export async function writeOptionalPart(
   dependencies: WritingDependencies,
   task: WritingTask,
-  kind: 'edits' | 'lead',
+  kind: 'edits' | 'lead' | 'imagePrompts',
   write: PartWork['write'],
 ): Promise<void> {
   const { db } = dependencies;

@@ -6,10 +6,9 @@ import { renderingColumns } from '../articles/rendering.ts';
 import { replaceContent } from '../articles/revisions/replace-content.ts';
 import type { Database, Tx } from '../db/database.ts';
 import { inTransaction } from '../db/transaction.ts';
-import type { Rendered } from '../document/render/document.ts';
 import type { NewEvent } from '../events/catalog.ts';
 import { recordEvents } from '../events/record.ts';
-import type { JobId } from '../ids.ts';
+import type { JobId, WorkspaceId } from '../ids.ts';
 import { isJobOpen, type JobTarget, settleJob } from '../jobs/run-state.ts';
 import { ProviderError } from '../providers/types.ts';
 import { slugify } from '../slug.ts';
@@ -19,6 +18,9 @@ import { checkArticle } from './check-article.ts';
 import type { GenerationConfig } from './config.ts';
 import { deliveredWords } from './delivered.ts';
 import { noteFailure } from './failures.ts';
+import { blocksOf, withoutMissing } from './images/blocks.ts';
+import { type GenerationImage, readImages } from './images/images.ts';
+import { addImages, type FinishedImage, finishedImages } from './images/settle.ts';
 import { leadOf } from './lead.ts';
 import type { Outline } from './outline.ts';
 import { finalText, ofKind, readParts } from './parts.ts';
@@ -30,9 +32,6 @@ import { readWork, required } from './write-part.ts';
 import { assembleBody } from './writing/assemble.ts';
 import type { Names } from './writing/write-lead.ts';
 
-/** This release delivers neither images nor fact checks: they are not priced, or held and released. */
-const NOT_DELIVERED = { images: 0, factChecking: false };
-
 /** A job's written parts, and the terms it was admitted with. */
 async function readResult(db: Database, jobId: JobId) {
   const { price, researched, ...row } = await db
@@ -42,12 +41,12 @@ async function readResult(db: Database, jobId: JobId) {
       'generations.price',
       'generations.researched',
       'generations.config',
-      'generations.words',
       'generations.delivered_words',
       'jobs.workspace_id',
       'jobs.project_id',
       'jobs.article_id',
       'jobs.request_id',
+      'jobs.held_bytes',
       sql<string | null>`generations.document::text`.as('document'),
     ])
     .where('job_id', '=', jobId)
@@ -56,11 +55,13 @@ async function readResult(db: Database, jobId: JobId) {
   const [outline] = ofKind(parts, 'outline');
   return {
     ...row,
-    credits: chargeOf(
-      price as unknown as GenerationPrice,
-      { ...NOT_DELIVERED, words: row.delivered_words ?? 0, research: researched },
-      row.config as GenerationConfig,
-    ),
+    /** The charge with so many images. This release checks no facts: that is not priced, or held and released. */
+    chargeFor: (images: number): number =>
+      chargeOf(
+        price as unknown as GenerationPrice,
+        { images, factChecking: false, words: row.delivered_words ?? 0, research: researched },
+        row.config as GenerationConfig,
+      ),
     outline: outline?.content as Outline,
     names: leadOf(parts).names,
   };
@@ -69,7 +70,8 @@ async function readResult(db: Database, jobId: JobId) {
 type GenerationResult = Awaited<ReturnType<typeof readResult>>;
 
 /**
- * Assembles the parts and checks the document like a save. After this only the database can fail the run.
+ * Assembles the parts, with the blocks of all images that are to be made, and checks the document like a save. After this only
+ * the database can fail the run (contract.md G103).
  * @throws {ProviderError} when the document is not valid or less than half of what was ordered, with a message for customers
  */
 export async function assembleGeneration(db: Database, jobId: JobId): Promise<void> {
@@ -79,7 +81,9 @@ export async function assembleGeneration(db: Database, jobId: JobId): Promise<vo
   const [faq] = ofKind(parts, 'faq');
   const questions = faq === undefined ? null : { language: ordered.language, part: finalText(faq) };
   const sections = ofKind(parts, 'section').map(finalText);
-  const body = assembleBody(required(work.outline), sections, questions, leadOf(parts).lead?.blocks);
+  const outline = required(work.outline);
+  const images = blocksOf(await readImages(db, jobId), outline);
+  const body = assembleBody(outline, sections, questions, leadOf(parts).lead?.blocks, images);
   const delivered = deliveredWords(body.blocks);
   if (isTooShort(delivered, ordered)) {
     const error = new ProviderError(
@@ -114,11 +118,12 @@ async function recordSettlement(
   tx: Tx,
   jobId: JobId,
   result: GenerationResult,
+  credits: number,
   events: readonly NewEvent[],
 ): Promise<void> {
   const origin = { actor: { workspaceId: result.workspace_id }, requestId: result.request_id ?? '' };
-  const data = { articleId: result.article_id, jobId, credits: result.credits };
-  const charged: NewEvent[] = result.credits === 0 ? [] : [{ type: 'credits.consumed', data }];
+  const data = { articleId: result.article_id, jobId, credits };
+  const charged: NewEvent[] = credits === 0 ? [] : [{ type: 'credits.consumed', data }];
   await recordEvents(tx, origin, [...events, ...charged]);
 }
 
@@ -130,6 +135,7 @@ async function recordSettlement(
 export async function settleOutline(db: Database, jobId: JobId): Promise<boolean> {
   if (!(await isJobOpen(db, jobId))) return false;
   const result = await readResult(db, jobId);
+  const credits = result.chargeFor(0);
   return inTransaction(db, async (tx) => {
     const settled = await settleJob(tx, jobId, 'OUTLINING', async ({ id }) => {
       await tx
@@ -142,8 +148,8 @@ export async function settleOutline(db: Database, jobId: JobId): Promise<boolean
         })
         .where('id', '=', id)
         .execute();
-      await recordSettlement(tx, jobId, result, []);
-      return { bytesLeft: 0, credits: result.credits };
+      await recordSettlement(tx, jobId, result, credits, []);
+      return { bytesLeft: result.held_bytes, credits };
     });
     if (settled) await countOutline(tx, { id: jobId, workspace_id: result.workspace_id });
     return settled;
@@ -158,11 +164,12 @@ export async function settleGeneration(db: Database, jobId: JobId): Promise<bool
   if (!(await enterStep(db, jobId, 'finalize'))) return false;
   const result = await readResult(db, jobId);
   if (result.document === null) throw new Error(`job ${jobId} has no document`);
-  const { workspace_id, document } = result;
-  const rendered = await inTheBackground(workspace_id, () => doTask('render', document));
+  const images = await readImages(db, jobId);
+  const finished = finishedImages(images);
+  const body = await finalBody(result.workspace_id, result.document, images, finished);
   return retryingSlug(() =>
     inTransaction(db, async (tx) => {
-      const settled = await settle(tx, jobId, result, { document, ...rendered });
+      const settled = await settle(tx, jobId, result, { ...body, finished });
       if (settled) {
         await takeOutOutlines(tx, result.article_id);
         await takeOutPaidParts(tx, jobId);
@@ -172,22 +179,41 @@ export async function settleGeneration(db: Database, jobId: JobId): Promise<bool
   );
 }
 
+/** The article as it will stand: without the blocks of images that are not there, counted and rendered. */
+async function finalBody(
+  workspaceId: WorkspaceId,
+  assembled: string,
+  images: readonly GenerationImage[],
+  finished: readonly FinishedImage[],
+) {
+  const missing = images.filter(({ number }) => finished.every((image) => image.number !== number));
+  const document = JSON.stringify(withoutMissing(JSON.parse(assembled), missing));
+  const checked = await inTheBackground(workspaceId, () => doTask('check', document));
+  if (!checked.ok) throw new Error('A document without some of its images breaks a rule of its format.');
+  const { json, words } = checked.stored;
+  return {
+    document: json,
+    words,
+    rendered: await inTheBackground(workspaceId, () => doTask('render', json)),
+  };
+}
+
 const settle = (
   tx: Tx,
   jobId: JobId,
   result: GenerationResult,
-  { document, ...rendered }: Rendered & { readonly document: string },
+  body: Awaited<ReturnType<typeof finalBody>> & { readonly finished: readonly FinishedImage[] },
 ): Promise<boolean> =>
   settleJob(tx, jobId, 'FINALIZING', async (target) => {
     const names = await namesFor(tx, target, result.names ?? result.outline);
     const author = { kind: 'system', workspaceId: target.workspace_id, jobId } as const;
     await replaceContent(tx, target.id, author)
       .set({
-        ...renderingColumns(rendered),
+        ...renderingColumns(body.rendered),
         ...names,
         status: 'NEEDS_REVIEW',
-        document,
-        word_count: result.words,
+        document: body.document,
+        word_count: body.words,
         outline: JSON.stringify(result.outline),
         outline_edited: false,
         made_title: null,
@@ -195,10 +221,15 @@ const settle = (
         ...articleChanged,
       })
       .execute();
-    await storeLinks(tx, { requestId: result.request_id ?? '' }, target.id, null, rendered.places);
-    const data = { articleId: target.id, jobId, consumedCredits: result.credits };
-    await recordSettlement(tx, jobId, result, [{ type: 'article.generation.completed', data }]);
-    return { bytesLeft: 0, credits: result.credits };
+    await storeLinks(tx, { requestId: result.request_id ?? '' }, target.id, null, body.rendered.places);
+    const images = await addImages(tx, target, jobId, body.finished);
+    const credits = result.chargeFor(images.count);
+    const data = { articleId: target.id, jobId, consumedCredits: credits };
+    await recordSettlement(tx, jobId, result, credits, [
+      { type: 'article.generation.completed', data },
+      ...images.events,
+    ]);
+    return { bytesLeft: result.held_bytes - images.bytes, credits };
   });
 
 /**

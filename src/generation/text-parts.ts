@@ -4,7 +4,7 @@ import { deliveredWords } from './delivered.ts';
 import type { Outline } from './outline.ts';
 import { finalText, ofKind, type Part } from './parts.ts';
 import { type Lengths, partLengths } from './target-lengths.ts';
-import type { WritingBrief, WrittenPart } from './writing/brief.ts';
+import type { ArticleSoFar, WritingBrief, WrittenPart } from './writing/brief.ts';
 import { faqHeading } from './writing/faq-headings.ts';
 import type { Plan } from './writing/plan.ts';
 import { FAQ_ID } from './writing/write-faq.ts';
@@ -56,3 +56,14 @@ export const headingWords = (parts: readonly TextPart[]): number =>
 /** Words of the parts with their headings. */
 export const textWords = (parts: readonly TextPart[]): number =>
   headingWords(parts) + deliveredWords(parts.flatMap(({ text }) => text.blocks));
+
+/** The article as it stands after the editor's pass. */
+export function articleOf({ outline, plan, parts }: WrittenWork): ArticleSoFar {
+  const [faq] = ofKind(parts, 'faq');
+  return {
+    outline,
+    plan,
+    finished: ofKind(parts, 'section').map(finalText),
+    faq: faq === undefined ? null : finalText(faq),
+  };
+}

@@ -59,6 +59,7 @@ export async function endJob(tx: Tx, jobId: JobId, end: JobEnd): Promise<EndedJo
     .returning([...jobColumns, 'purpose', 'held_bytes', 'workflow_id', 'request_id'])
     .executeTakeFirst();
   if (job === undefined) return null;
+  await tx.deleteFrom('staged_blobs').where('job_id', '=', jobId).execute();
   const parts: [string, () => Promise<unknown>][] = [
     ['article', () => freeArticle(tx, job.article_id, job.purpose)],
     ['event', () => recordFailureEvent(tx, job, end)],

@@ -119,6 +119,7 @@ export async function settleJob(
     .executeTakeFirst();
   if (job === undefined) return false;
   const { bytesLeft, credits = job.reserved_credits } = await write(target);
+  await tx.deleteFrom('staged_blobs').where('job_id', '=', jobId).execute();
   if (credits !== job.reserved_credits) {
     await tx.updateTable('jobs').set({ consumed_credits: credits }).where('id', '=', jobId).execute();
   }

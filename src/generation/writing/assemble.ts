@@ -12,6 +12,9 @@ import { faqHeading } from './faq-headings.ts';
 import { headingAbove } from './markdown/blocks.ts';
 import { FAQ_ID } from './write-faq.ts';
 
+/** Image blocks by the section that they stand behind. */
+export type PlacedBlocks = ReadonlyMap<string | null, readonly Block[]>;
+
 /** The FAQ, and the language of its heading. */
 export interface WrittenFaq {
   readonly language: string;
@@ -22,6 +25,7 @@ export interface WrittenFaq {
  * Builds the body of an article (contract.md G43 and G83): the lead, each section below its heading of level 2 or 3, the
  * FAQ last. It is valid and has no heading of level 1.
  * @param parts one for each section of the outline, in order; an empty one is left out with its heading
+ * @param images blocks behind sections by their ids; null: behind the lead
  * @throws {ProviderError} `unusable` when the document is not valid, with a message for customers
  */
 export function assembleBody(
@@ -29,15 +33,17 @@ export function assembleBody(
   parts: readonly WrittenPart[],
   faq: WrittenFaq | null,
   lead: readonly Block[] = [],
+  images: PlacedBlocks = new Map(),
 ): DocumentJson {
   if (parts.length !== outline.sections.length) {
     throw new RangeError(`${parts.length} parts for ${outline.sections.length} sections`);
   }
   const sections = outline.sections.flatMap(({ id, heading, level }, index): Block[] => {
     const own = parts[index]?.blocks ?? [];
-    return own.length === 0 ? [] : [headingAbove(id, heading, level), ...own];
+    const text = own.length === 0 ? [] : [headingAbove(id, heading, level), ...own];
+    return [...text, ...(images.get(id) ?? [])];
   });
-  const blocks = [...lead, ...sections];
+  const blocks = [...lead, ...(images.get(null) ?? []), ...sections];
   if (faq !== null) {
     blocks.push(headingAbove(FAQ_ID, faqHeading(faq.language), 2), ...faq.part.blocks);
   }

@@ -1,0 +1,76 @@
+/** Makes what a model drew the files of an asset. */
+import { buffer } from 'node:stream/consumers';
+import type { BlobStore } from '../../blobs/blob-store.ts';
+import { type NewBlob, stageBlobs } from '../../blobs/references.ts';
+import type { Database } from '../../db/database.ts';
+import type { StagedFile, StagedImage } from '../../db/tables.ts';
+import { ServiceError } from '../../errors.ts';
+import type { MediaProcessor, ProcessedImage } from '../../media/media.ts';
+import type { DrawingTask } from './draw.ts';
+import { bytesOfImage, failImage, noteReason, readImageOf, storeProcessed } from './images.ts';
+import { IMAGE_BYTES } from './limits.ts';
+
+export interface ProcessingDependencies {
+  readonly db: Database;
+  readonly blobs: BlobStore;
+  readonly media: MediaProcessor;
+}
+
+/**
+ * Decodes a drawn image, and stores it with its smaller forms, unless that was done. What cannot be decoded, or takes more
+ * than what was held for it, ends as failed.
+ * @throws {ServiceError} of a store or a decoder that is away: the next attempt goes on
+ */
+export async function processImage(
+  { db, blobs, media }: ProcessingDependencies,
+  task: Pick<DrawingTask, 'jobId' | 'number' | 'persist'>,
+): Promise<void> {
+  const { jobId, number, persist } = task;
+  const { state, role, drawn_hash: drawn } = await persist(() => readImageOf(db, jobId, number));
+  if (state !== 'drawn' || drawn === null) return;
+  try {
+    const stored = await blobs.open(drawn);
+    if (stored === null) return void (await persist(() => failImage(db, task, 'storage')));
+    const bytes = await buffer(stored.read());
+    const image = await decode(media, bytes, role);
+    if (image === null) return void (await persist(() => failImage(db, task, 'not_an_image')));
+    const files = [image, image.preview, image.thumbnail].filter((file) => file !== null);
+    const described = describe(image);
+    if (bytesOfImage(described) > IMAGE_BYTES) {
+      return void (await persist(() => failImage(db, task, 'too_large')));
+    }
+    const staged = await persist(() => stageBlobs(db, blobs, files, () => Promise.resolve()));
+    await persist(() => storeProcessed(db, task, { image: described, staged }));
+  } catch (error) {
+    await persist(() => noteReason(db, task, 'storage'));
+    throw error;
+  }
+}
+
+/** The image as it will be shown; null for bytes that are none. */
+async function decode(
+  media: MediaProcessor,
+  bytes: Uint8Array,
+  role: 'hero' | 'inline',
+): Promise<ProcessedImage | null> {
+  try {
+    return await media.processGenerated(bytes, role);
+  } catch (error) {
+    if (error instanceof ServiceError && error.code === 'INVALID_REQUEST') return null;
+    throw error;
+  }
+}
+
+const fileOf = ({ contentHash, bytes }: NewBlob): StagedFile => ({
+  hash: contentHash,
+  size: bytes.byteLength,
+});
+
+const describe = ({ preview, thumbnail, ...image }: ProcessedImage): StagedImage => ({
+  ...fileOf(image),
+  mediaType: image.mediaType,
+  width: image.width,
+  height: image.height,
+  preview: preview === null ? null : fileOf(preview),
+  thumbnail: thumbnail === null ? null : fileOf(thumbnail),
+});
