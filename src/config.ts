@@ -175,7 +175,7 @@ const variables = z.object({
   IMAGE_API_KEY: optional(z.string()),
   IMAGE_MODEL_STANDARD: optional(z.string()),
   IMAGE_MODEL_HD: optional(z.string()),
-  IMAGE_TIMEOUT_SECONDS: withDefault(fraction(1, 600), 180),
+  IMAGE_TIMEOUT_SECONDS: withDefault(fraction(1, 300), 180),
   PROVIDER_TIMEOUT_SECONDS: withDefault(fraction(1, 600), 120),
   SECRETS_KEYS: withDefault(secretKeys, ''),
   SECRETS_AT_REST: withDefault(z.enum(['on', 'off']), 'on'),

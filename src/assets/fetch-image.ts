@@ -1,20 +1,13 @@
-import { type IncomingMessage, request } from 'node:http';
-import type { Socket } from 'node:net';
 import path from 'node:path';
 import { IMAGE_MEDIA_TYPES, MAX_FILE_NAME, MAX_IMAGE_BYTES } from '../blobs/asset.ts';
 import { codePoints } from '../document/text/characters.ts';
 import { invalid, ServiceError } from '../errors.ts';
 import { readImage } from '../media/image.ts';
 import type { ProcessedImage } from '../media/media.ts';
-import {
-  BLOCKED_ADDRESS_MESSAGE,
-  classifyAddress,
-  hostOf,
-  parseReceiverUrl,
-} from '../outbound/address-guard.ts';
+import { classifyAddress, parseReceiverUrl } from '../outbound/address-guard.ts';
 import { type Deadline, startDeadline } from '../outbound/deadline.ts';
-import { dial } from '../outbound/dial.ts';
-import { describeNetworkError, SendFailure } from '../outbound/failure.ts';
+import { SendFailure } from '../outbound/failure.ts';
+import { guardedGet } from '../outbound/guarded-get.ts';
 import type { AddressGuard } from '../outbound/resolver.ts';
 import { currentShare } from '../threads/share.ts';
 
@@ -35,9 +28,6 @@ export type FetchImage = (url: string) => Promise<FetchedImage>;
 const MAX_REDIRECTS = 3;
 const TIMEOUT_MS = 15_000;
 const FAILED = 'The image could not be fetched';
-const UNRESOLVED = 'The host name of the URL could not be resolved.';
-
-const tooLarge = (maxBytes: number): SendFailure => new SendFailure(`It is larger than ${maxBytes} bytes.`);
 
 const isPublicAddress = (ip: string): boolean => classifyAddress(ip) === 'allowed';
 
@@ -65,15 +55,6 @@ export function createImageFetcher({
   timeoutMs?: number;
   maxBytes?: number;
 }): FetchImage {
-  async function open(url: URL, fetch: Fetch): Promise<Socket> {
-    const { deadline } = fetch;
-    const resolution = await deadline.race(guard.resolve(hostOf(url)));
-    if (resolution.kind === 'blocked') throw new SendFailure(BLOCKED_ADDRESS_MESSAGE);
-    if (resolution.kind === 'unresolved') throw new SendFailure(UNRESOLVED);
-    if (!resolution.addresses.every(isPublic)) fetch.isPrivate = true;
-    return dial(url, resolution.addresses, { guard, signal: deadline.signal });
-  }
-
   async function follow(text: string, fetch: Fetch): Promise<FetchedImage> {
     const { deadline } = fetch;
     let next = text;
@@ -81,24 +62,29 @@ export function createImageFetcher({
       const verdict = parseReceiverUrl(next);
       if (!verdict.ok) throw new SendFailure(verdict.reason);
       const { url } = verdict;
-      const socket = await open(url, fetch);
+      const response = await guardedGet(url, {
+        guard,
+        deadline,
+        accept: IMAGE_MEDIA_TYPES.join(', '),
+        maxBytes,
+        onResolved: (addresses) => {
+          if (!addresses.every(isPublic)) fetch.isPrivate = true;
+        },
+      });
       try {
-        const response = await deadline.race(get(url, socket));
-        const status = response.statusCode ?? 0;
+        const { status } = response;
         const { location } = response.headers;
         if (status >= 300 && status <= 399 && location !== undefined && redirects < MAX_REDIRECTS) {
           next = URL.parse(location, url.href)?.href ?? '';
           continue;
         }
         if (status !== 200) throw new SendFailure(`The URL responded with ${status}.`);
-        const most = Number(response.headers['content-length'] ?? maxBytes);
-        if (most > maxBytes) throw tooLarge(maxBytes);
         // Nothing is read from the connection meanwhile.
-        await deadline.raceUncounted(currentShare().room?.take(most) ?? Promise.resolve());
-        const bytes = await deadline.race(readBody(response, most, maxBytes));
+        await deadline.raceUncounted(currentShare().room?.take(response.bodyBytes()) ?? Promise.resolve());
+        const bytes = await response.readBody();
         return { image: await readImage(bytes, '/url'), fileName: fileNameOf(url) };
       } finally {
-        socket.destroy();
+        response.close();
       }
     }
   }
@@ -117,43 +103,6 @@ export function createImageFetcher({
       deadline.clear();
     }
   };
-}
-
-/** Sends the request over a connected socket, so that node:http neither resolves nor connects itself. */
-function get(url: URL, socket: Socket): Promise<IncomingMessage> {
-  return new Promise((resolve, reject) => {
-    const outgoing = request({
-      method: 'GET',
-      path: `${url.pathname}${url.search}`,
-      createConnection: () => socket,
-      headers: {
-        host: url.host,
-        accept: IMAGE_MEDIA_TYPES.join(', '),
-        'accept-encoding': 'identity',
-        'user-agent': 'workspace-content-service',
-        connection: 'close',
-      },
-    });
-    outgoing.on('response', resolve);
-    outgoing.on('error', (error) => reject(new SendFailure(describeNetworkError(error))));
-    outgoing.end();
-  });
-}
-
-/** Reads the body into one buffer of `most` bytes, so that no byte is held twice. */
-async function readBody(response: IncomingMessage, most: number, maxBytes: number): Promise<Uint8Array> {
-  const bytes = Buffer.allocUnsafe(most);
-  let size = 0;
-  try {
-    for await (const chunk of response as AsyncIterable<Buffer>) {
-      if (size + chunk.length > most) throw tooLarge(maxBytes);
-      size += chunk.copy(bytes, size);
-    }
-  } catch (error) {
-    if (error instanceof SendFailure) throw error;
-    throw new SendFailure('The connection was closed before the whole image had arrived.');
-  }
-  return bytes.subarray(0, size);
 }
 
 /** The decoded last part of the path, or `image`. */

@@ -110,8 +110,8 @@ export function readCompletion(
   return schema === undefined ? { object: null, text, truncated } : { object: findObject(text), truncated };
 }
 
-function refusal(): ProviderError {
-  return new ProviderError('refused', `${LANGUAGE_MODEL.engine} declines to work on this text.`);
+function refusal({ engine }: EngineNames = LANGUAGE_MODEL): ProviderError {
+  return new ProviderError('refused', `${engine} declines to work on this text.`);
 }
 
 function callError(
@@ -128,13 +128,17 @@ function callError(
 const UNREADABLE = `${LANGUAGE_MODEL.engine} sent a response that is not a chat completion. If this lasts, check ${LANGUAGE_MODEL.addressVariables}.`;
 
 /** The error of a response whose status says that the request was not accepted; null for any other. */
-export function errorResponse(error: unknown, apiKey: string | undefined): ProviderError | null {
+export function errorResponse(
+  error: unknown,
+  apiKey: string | undefined,
+  names: EngineNames = LANGUAGE_MODEL,
+): ProviderError | null {
   if (!APICallError.isInstance(error)) return null;
   const { statusCode: status, responseHeaders, responseBody } = error;
   if (status === undefined || status < 400) return null;
   const code = machineCode(errorCode(parseObject(responseBody ?? '')?.error), apiKey);
-  if (isDeclined(code)) return refusal();
-  return statusError(LANGUAGE_MODEL, { status, headers: new Headers(responseHeaders ?? {}), code });
+  if (isDeclined(code)) return refusal(names);
+  return statusError(names, { status, headers: new Headers(responseHeaders ?? {}), code });
 }
 
 /** The error in the middle of a stream. */
@@ -142,8 +146,16 @@ export function declined(error: unknown): ProviderError | null {
   return isDeclined(errorCode(error)) ? refusal() : null;
 }
 
-const isDeclined = (code: unknown): boolean =>
-  code === 'content_filter' || code === 'content_policy_violation';
+/** Codes of content that a model declines. */
+const DECLINED = new Set([
+  'content_filter',
+  'content_policy_violation',
+  'contentFilter',
+  'moderation_blocked',
+  'ResponsibleAIPolicyViolation',
+]);
+
+const isDeclined = (code: unknown): boolean => typeof code === 'string' && DECLINED.has(code);
 
 /** `code` or `type` of an error object. */
 function errorCode(error: unknown): unknown {

@@ -1,10 +1,12 @@
 /** Creates the image model of a deployment. */
 import type { Logger } from 'pino';
-import type { Config } from '../../config.ts';
+import { type Config, ConfigurationError } from '../../config.ts';
 import type { ImageModel } from '../image-model.ts';
+import { createOpenAiCompatibleImageModel } from './openai-compatible.ts';
+import { createPseudoImageModel } from './pseudo.ts';
 
 /** Environment variables of the image model. */
-export type ImageModelConfig = Pick<Config, 'IMAGE_PROVIDER' | 'GENERATION_PROVIDER'> &
+export type ImageModelConfig = Pick<Config, 'IMAGE_PROVIDER'> &
   Partial<
     Pick<
       Config,
@@ -12,8 +14,34 @@ export type ImageModelConfig = Pick<Config, 'IMAGE_PROVIDER' | 'GENERATION_PROVI
     >
   >;
 
-/** The configured image model; null when there is none: no image is made then, and none is charged. */
-export function createImageModel(config: ImageModelConfig, _logger: Pick<Logger, 'info'>): ImageModel | null {
+/**
+ * The configured image model; null when there is none: no image is made then, and none is charged (contract.md G95).
+ * @throws {ConfigurationError} naming a missing variable; `loadConfig` refuses it earlier
+ */
+export function createImageModel(config: ImageModelConfig): ImageModel | null {
   if (config.IMAGE_PROVIDER === 'none') return null;
-  throw new Error(`IMAGE_PROVIDER=${config.IMAGE_PROVIDER} is written in the next commit`);
+  if (config.IMAGE_PROVIDER === 'pseudo') return createPseudoImageModel();
+  const { IMAGE_BASE_URL: baseUrl, IMAGE_MODEL_STANDARD: standard, IMAGE_API_KEY: apiKey } = config;
+  if (baseUrl === undefined || standard === undefined) {
+    throw new ConfigurationError(
+      'IMAGE_BASE_URL, IMAGE_MODEL_STANDARD: needed by IMAGE_PROVIDER=openai-compatible',
+    );
+  }
+  const models = { standard, hd: config.IMAGE_MODEL_HD ?? standard };
+  const timeoutMs = (config.IMAGE_TIMEOUT_SECONDS ?? 180) * 1_000;
+  return createOpenAiCompatibleImageModel({ baseUrl, models, apiKey, timeoutMs });
+}
+
+/** Logs at the start what nobody expects: no images beside a real writer, or one model for two prices. */
+export function noteImageProvider(
+  config: ImageModelConfig & Pick<Config, 'GENERATION_PROVIDER'>,
+  logger: Pick<Logger, 'info' | 'warn'>,
+): void {
+  const { IMAGE_PROVIDER: provider, IMAGE_MODEL_STANDARD: standard, IMAGE_MODEL_HD: hd = standard } = config;
+  if (provider === 'none' && config.GENERATION_PROVIDER !== 'pseudo') {
+    logger.warn('images are quoted and held, none is made and none is charged: IMAGE_PROVIDER is none');
+  }
+  if (provider === 'openai-compatible' && standard === hd) {
+    logger.info({ model: standard }, 'images of both qualities are made by one model');
+  }
 }
