@@ -51,10 +51,7 @@ export async function keepFormerBlobs(
 }
 
 /** Ends the addresses of what was replaced before the retention; the collection removes the bytes. @returns how many */
-export const pruneFormerBlobs = (
-  db: Database,
-  { retentionMs, onProgress }: PruneOptions,
-): Promise<number> =>
+export const pruneFormerBlobs = (db: Database, { retentionMs, onProgress }: PruneOptions): Promise<number> =>
   removeOlder(
     db,
     ['asset_former_blobs', 'replaced_at'],

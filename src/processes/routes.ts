@@ -4,6 +4,10 @@ import { createWhoamiRoutes } from '../api-keys/whoami-routes.ts';
 import { createRevisionRoutes } from '../articles/revisions/routes.ts';
 import { createArticleRoutes } from '../articles/routes.ts';
 import { createImageFetcher } from '../assets/fetch-image.ts';
+import { imageReportExample } from '../assets/regenerate/examples.ts';
+import { readImageReport } from '../assets/regenerate/report.ts';
+import { createRegenerationRoutes } from '../assets/regenerate/routes.ts';
+import { imageReportSchema } from '../assets/regenerate/schemas.ts';
 import { createAssetRoutes } from '../assets/routes.ts';
 import { createAuditRoutes } from '../audit/routes.ts';
 import type { BlobStore } from '../blobs/blob-store.ts';
@@ -65,6 +69,8 @@ export interface RouteDependencies extends TurnLimits {
   readonly blobs: BlobStore;
   readonly runCanceller: RunCanceller;
   readonly jobWatch: JobWatch;
+  /** Whether a model draws images. */
+  readonly canDraw: boolean;
   /** Counts the states of versions in the background. */
   readonly catchUp: CatchUp;
   /** How long a paid request waits for its result, in milliseconds. */
@@ -87,6 +93,7 @@ export function createRoutes(dependencies: RouteDependencies): RouteModule[] {
       blobs: dependencies.blobs,
       fetchImage: createImageFetcher({ guard: dependencies.imageGuard }),
     }),
+    ...createRegenerationRoutes(jobRuns, dependencies.canDraw),
     ...createCategoryRoutes(),
     ...createSuggestionRoutes(dependencies),
     ...createTranslationRoutes(jobRuns),
@@ -108,6 +115,7 @@ export function createRoutes(dependencies: RouteDependencies): RouteModule[] {
         example: generationReportExample,
         read: readGenerationReport,
       },
+      image: { schema: imageReportSchema, example: imageReportExample, read: readImageReport },
     }),
     ...createCreditRoutes(),
     ...createAuditRoutes(),

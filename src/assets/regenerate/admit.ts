@@ -60,7 +60,11 @@ const estimateOf = (quality: ImageQuality): RegenerationEstimate => ({
 export async function estimateRegeneration(
   { db, actor }: VerbContext,
   { articleId, assetId, quality }: Pick<Regenerate, 'articleId' | 'assetId' | 'quality'>,
-): Promise<{ estimate: RegenerationEstimate; wallet: Awaited<ReturnType<typeof walletOf>>; sufficient: boolean }> {
+): Promise<{
+  estimate: RegenerationEstimate;
+  wallet: Awaited<ReturnType<typeof walletOf>>;
+  sufficient: boolean;
+}> {
   requirePermissions(actor, 'articles.read');
   const article = await db
     .selectFrom('articles')
@@ -81,10 +85,7 @@ export async function estimateRegeneration(
  * @throws {ServiceError} RESOURCE_NOT_FOUND; INVALID_REQUEST without a prompt, given or stored; CONFLICT `job_running` or
  *   `images_unavailable`; INSUFFICIENT_CREDITS, QUOTA_EXCEEDED
  */
-export async function regenerateImage(
-  context: RegenerationContext,
-  input: Regenerate,
-): Promise<Regenerated> {
+export async function regenerateImage(context: RegenerationContext, input: Regenerate): Promise<Regenerated> {
   requirePermissions(context.actor, 'articles.generate', 'articles.update');
   return queueGeneration(context, input.idempotencyKey, (tx) => admit(tx, context, input));
 }
@@ -102,7 +103,10 @@ async function admit(
     throw invalid('/prompt', 'The image was not drawn by a model and has no prompt. Say what is to be seen.');
   }
   if (!context.canDraw) {
-    throw conflict('This service has no model that draws images. Upload the image instead.', 'images_unavailable');
+    throw conflict(
+      'This service has no model that draws images. Upload the image instead.',
+      'images_unavailable',
+    );
   }
   await requireAlone(tx, assetId);
   const settings = settingsOf(article.generation_config);

@@ -1,4 +1,4 @@
-import { sql } from 'kysely';
+import { imageWords } from '../../generation/images/unpaid.ts';
 import { type JobArea, startRun } from '../../jobs/start.ts';
 
 /** Registers jobs that make an image anew with the paid-job runner. */
@@ -9,5 +9,5 @@ export const regenerationArea: JobArea = {
       taskQueue: names.translation,
       summary: `draw an image of ${job.article_id} anew`,
     }),
-  wordsMade: WORDS,
+  wordsMade: imageWords,
 };

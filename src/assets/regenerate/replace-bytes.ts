@@ -68,8 +68,6 @@ export async function replaceBytes(
   return {
     role: former.role,
     grownBy: bytesOfImage(image) - former.bytes,
-    former: files.filter(
-      (file): file is ServedBlob => file.hash !== null && !present.has(file.hash),
-    ),
+    former: files.filter((file): file is ServedBlob => file.hash !== null && !present.has(file.hash)),
   };
 }

@@ -64,11 +64,18 @@ export const imageReportSchema = z
     articleId: uuid,
     assetId: uuid.describe('The image that is made anew; it may be deleted by now'),
     status: z.enum(JOB_STATUSES),
-    credits: z.object({ estimated: z.int(), reserved: z.int(), consumed: z.int().describe('What was charged') }),
+    credits: z.object({
+      estimated: z.int(),
+      reserved: z.int(),
+      consumed: z.int().describe('What was charged'),
+    }),
     quality: z.enum(QUALITIES),
     style: z.enum(IMAGE_STYLES).nullable(),
     prompt: z.string().nullable().describe('Null once RETENTION_DAYS are over'),
-    reason: z.enum(IMAGE_FAILURES).nullable().describe('Why there is no image, or was none at the last attempt'),
+    reason: z
+      .enum(IMAGE_FAILURES)
+      .nullable()
+      .describe('Why there is no image, or was none at the last attempt'),
     calls: z
       .array(
         z.object({
