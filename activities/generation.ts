@@ -1,8 +1,17 @@
 import type { Database } from '../src/db/database.ts';
 import { editArticle } from '../src/generation/edit.ts';
 import { failureOf } from '../src/generation/failures.ts';
+import { type DrawingDependencies, drawImage } from '../src/generation/images/draw.ts';
+import { imagesToDraw } from '../src/generation/images/images.ts';
+import {
+  assignPrompts,
+  freezeImages,
+  makeImagePrompts,
+  planImagePrompts,
+} from '../src/generation/images/plan.ts';
+import { type ProcessingDependencies, processImage } from '../src/generation/images/process.ts';
 import { makeLead } from '../src/generation/lead.ts';
-import { enterStep, type GenerationStep } from '../src/generation/progress.ts';
+import { enterStep, type GenerationStep, showDrawn } from '../src/generation/progress.ts';
 import { assembleGeneration, settleGeneration, settleOutline } from '../src/generation/settle.ts';
 import {
   makeFaq,
@@ -16,11 +25,13 @@ import type { WritingDependencies } from '../src/generation/write-part.ts';
 import type { JobId } from '../src/ids.ts';
 import { createPauses } from '../src/providers/pauses.ts';
 import type { FailureCause } from '../src/temporal/shapes.ts';
-import { asFinalFailure, providerFailure, whileAway } from './failures.ts';
+import { asFinalFailure, beat, providerFailure, whileAway } from './failures.ts';
+import { whileBeating } from './heartbeat.ts';
 import {
   callEngine,
   createJobActivities,
   ending,
+  HEARTBEAT_MS,
   type JobDependencies,
   jobEnded,
   requireOpen,
@@ -29,9 +40,12 @@ import {
 export type GenerationActivities = ReturnType<typeof createGenerationActivities>;
 
 /** The activities of `generateArticle`. Each is idempotent: it may run again after a crash. */
-export function createGenerationActivities(dependencies: JobDependencies & WritingDependencies) {
+export function createGenerationActivities(
+  dependencies: JobDependencies & WritingDependencies & DrawingDependencies & ProcessingDependencies,
+) {
   const { db, stopping } = dependencies;
   const engine = { db, pauses: createPauses(), jobs: 'generations', stopping };
+  const imageEngine = { ...engine, pauses: createPauses(), jobs: 'images' };
   const { fail, cancel } = createJobActivities(dependencies);
   return {
     /** Stores what the article is written from; returns which steps before the text there are. */
@@ -40,7 +54,9 @@ export function createGenerationActivities(dependencies: JobDependencies & Writi
     ): Promise<{ outlined: boolean; outlineOnly: boolean; research: boolean }> =>
       asFinalFailure(async () => {
         await enter(db, jobId, 'validate');
-        return validateGeneration(dependencies, jobId);
+        const validated = await validateGeneration(dependencies, jobId);
+        await freezeImages(db, jobId, dependencies.imageModel !== null);
+        return validated;
       }),
 
     /** Makes the outline. */
@@ -86,17 +102,50 @@ export function createGenerationActivities(dependencies: JobDependencies & Writi
     writeLead: (jobId: JobId): Promise<void> =>
       callEngine(engine, jobId, (signal) => makeLead(dependencies, { jobId, signal, persist: whileAway })),
 
-    /** Assembles the sections into a valid document. */
-    assembleArticle: async (jobId: JobId): Promise<void> => {
+    /** Decides which images are made; returns how many need prompts. */
+    planImagePrompts: (jobId: JobId): Promise<number> =>
+      asFinalFailure(async () => {
+        await enter(db, jobId, 'image-prompts');
+        return planImagePrompts(db, jobId);
+      }),
+
+    /** Writes the prompts of all images; the article does without images if that fails. */
+    writeImagePrompts: (jobId: JobId): Promise<void> =>
+      callEngine(engine, jobId, (signal) =>
+        makeImagePrompts(dependencies, { jobId, signal, persist: whileAway }),
+      ),
+
+    /** Assembles the sections into a valid document, with places for its images; returns the numbers of those to draw. */
+    assembleArticle: async (jobId: JobId): Promise<number[]> => {
       try {
         await requireOpen(db, jobId);
+        await assignPrompts(db, jobId);
         await assembleGeneration(db, jobId);
+        return await imagesToDraw(db, jobId);
       } catch (error) {
         throw providerFailure(error, []);
       }
     },
 
-    /** Enters a step that is empty in this release. */
+    /** Has one image drawn; the article does without one that fails. */
+    drawImage: (jobId: JobId, number: number): Promise<void> =>
+      callEngine(imageEngine, jobId, async (signal) => {
+        await drawImage(dependencies, { jobId, number, signal, persist: whileAway });
+        await showDrawn(db, jobId);
+      }),
+
+    /** Makes what was drawn the files of an asset. */
+    processImage: (jobId: JobId, number: number): Promise<void> =>
+      whileBeating(HEARTBEAT_MS, beat, async () => {
+        try {
+          await requireOpen(db, jobId);
+          await processImage(dependencies, { jobId, number, persist: whileAway });
+        } catch (error) {
+          throw providerFailure(error, []);
+        }
+      }),
+
+    /** Enters a step whose work is done by others, or that has none. */
     passStep: (jobId: JobId, step: GenerationStep): Promise<void> =>
       asFinalFailure(() => enter(db, jobId, step)),
 

@@ -14,7 +14,8 @@ import type { FailureCause, Turn } from '../src/temporal/shapes.ts';
 import { asFinalFailure, beat, onLeftOver, providerFailure, whileAway } from './failures.ts';
 import { whileBeating } from './heartbeat.ts';
 
-const HEARTBEAT_MS = 5_000;
+/** How often an activity that may take long says that it lives. */
+export const HEARTBEAT_MS = 5_000;
 
 export interface JobDependencies extends TurnDependencies, TurnLimits {
   /** Aborted when a worker that stops interrupts its calls of engines; its reason is what they fail with. */

@@ -2,11 +2,16 @@ import { CancellationScope, proxyActivities } from '@temporalio/workflow';
 import type { GenerationActivities } from '../activities/generation.ts';
 import type { JobActivities } from '../activities/jobs.ts';
 import { PART_MS } from '../src/generation/call-limits.ts';
+import {
+  DRAWING_MS,
+  IMAGE_ATTEMPTS,
+  IMAGES_AT_ONCE,
+  PROCESSING_MS,
+} from '../src/generation/images/limits.ts';
 import type { GenerationRunInput, GenerationRunResult } from '../src/temporal/shapes.ts';
+import { inLanes } from './lanes.ts';
 import { awaitTurn, onEngineCalls, onJobSteps, orWithout, paidRun } from './paid-run.ts';
 
-/** The steps that are empty without images. */
-const IMAGE_STEPS = ['image-prompts', 'images', 'media-processing'] as const;
 const GIVING_BACK = 'release the hold, the article is a draft again';
 
 /**
@@ -24,6 +29,23 @@ export async function generateArticle({ jobId }: GenerationRunInput): Promise<Ge
   >({
     ...onEngineCalls(),
     startToCloseTimeout: PART_MS,
+  });
+  const imageCalls = {
+    ...onEngineCalls(),
+    retry: { ...onEngineCalls().retry, maximumAttempts: IMAGE_ATTEMPTS },
+  };
+  const prompts = proxyActivities<Pick<GenerationActivities, 'writeImagePrompts'>>({
+    ...imageCalls,
+    startToCloseTimeout: PART_MS,
+  });
+  const drawing = proxyActivities<Pick<GenerationActivities, 'drawImage'>>({
+    ...imageCalls,
+    startToCloseTimeout: DRAWING_MS,
+  });
+  const processing = proxyActivities<Pick<GenerationActivities, 'processImage'>>({
+    ...imageCalls,
+    taskQueue: onJobSteps().taskQueue,
+    startToCloseTimeout: PROCESSING_MS,
   });
   const summarised = (summary: string) => ({ summary });
 
@@ -48,11 +70,42 @@ export async function generateArticle({ jobId }: GenerationRunInput): Promise<Ge
     await orWithout(() =>
       engine.writeLead.executeWithOptions(summarised('write the lead, name the article'), [jobId]),
     );
-    await steps.assembleArticle.executeWithOptions(summarised('put the sections together'), [jobId]);
-    for (const step of IMAGE_STEPS) {
-      await steps.passStep.executeWithOptions(summarised(`${step}: nothing to do`), [jobId, step]);
+    const planned = await steps.planImagePrompts.executeWithOptions(summarised('choose the images to make'), [
+      jobId,
+    ]);
+    if (planned > 0) {
+      await orWithout(() =>
+        prompts.writeImagePrompts.executeWithOptions(summarised('describe the images'), [jobId]),
+      );
     }
+    const images = await steps.assembleArticle.executeWithOptions(summarised('put the sections together'), [
+      jobId,
+    ]);
+    await makeImages(images);
     return sections;
+  };
+
+  /** @param images their numbers among those of the job */
+  const makeImages = async (images: readonly number[]): Promise<void> => {
+    const forEach = async (
+      step: 'images' | 'media-processing',
+      make: (number: number, which: string) => Promise<unknown>,
+    ) => {
+      const nothing = images.length === 0 ? ': nothing to do' : '';
+      await steps.passStep.executeWithOptions(summarised(`${step}${nothing}`), [jobId, step]);
+      // What one image waited for in vain is away for the others, too.
+      let isAway = false;
+      await inLanes([...images.entries()], IMAGES_AT_ONCE, async ([index, number]) => {
+        const which = `image ${index + 1} of ${images.length}`;
+        if (!isAway && !(await orWithout(() => make(number, which)))) isAway = true;
+      });
+    };
+    await forEach('images', (number, which) =>
+      drawing.drawImage.executeWithOptions(summarised(`draw ${which}`), [jobId, number]),
+    );
+    await forEach('media-processing', (number, which) =>
+      processing.processImage.executeWithOptions(summarised(`process ${which}`), [jobId, number]),
+    );
   };
 
   return paidRun<GenerationRunResult>(

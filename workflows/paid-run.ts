@@ -107,13 +107,18 @@ export async function awaitTurn(
   }
 }
 
-/** Does a step that a run can do without: its failure is passed over, unless the run is cancelled or its job has ended. */
-export async function orWithout(step: () => Promise<unknown>): Promise<void> {
+/**
+ * Does a step that a run can do without: its failure is passed over, unless the run is cancelled or its job has ended.
+ * @returns false when it failed
+ */
+export async function orWithout(step: () => Promise<unknown>): Promise<boolean> {
   try {
     await step();
+    return true;
   } catch (error) {
     const isOver = isCancellation(error) || CancellationScope.current().consideredCancelled;
     if (isOver || !(error instanceof ActivityFailure) || failureType(error) === 'JobEnded') throw error;
+    return false;
   }
 }
 

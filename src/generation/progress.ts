@@ -9,8 +9,8 @@ const STEPS = [
   { step: 'research', status: 'RESEARCHING', progress: 5 },
   { step: 'outline', status: 'OUTLINING', progress: 10 },
   { step: 'write', status: 'WRITING', progress: 20 },
-  { step: 'image-prompts', status: 'GENERATING_IMAGE_PROMPTS', progress: 90 },
-  { step: 'images', status: 'GENERATING_IMAGES', progress: 92 },
+  { step: 'image-prompts', status: 'GENERATING_IMAGE_PROMPTS', progress: 75 },
+  { step: 'images', status: 'GENERATING_IMAGES', progress: 78 },
   { step: 'media-processing', status: 'PROCESSING_MEDIA', progress: 94 },
   { step: 'finalize', status: 'FINALIZING', progress: 96 },
 ] as const satisfies readonly { step: JobStep; status: JobStatus; progress: number }[];
@@ -20,6 +20,8 @@ export type GenerationStep = (typeof STEPS)[number]['step'];
 const progressAt = (step: GenerationStep): number => STEPS.find((each) => each.step === step)?.progress ?? 0;
 const WRITING_FROM = progressAt('write');
 const WRITING_TO = progressAt('image-prompts');
+const DRAWING_FROM = progressAt('images');
+const DRAWING_TO = progressAt('media-processing');
 
 /**
  * Moves a job to a step, unless it is past it. Idempotent.
@@ -56,4 +58,14 @@ export async function showWritten(db: Database, jobId: JobId): Promise<void> {
       SELECT ${WRITING_FROM}::integer + floor(${WRITING_TO - WRITING_FROM}::numeric * count(content) / count(*))::integer
       FROM generation_parts WHERE job_id = ${jobId} AND kind IN ('section', 'faq')))
     WHERE id = ${jobId} AND status = 'WRITING'`.execute(db);
+}
+
+/** Sets the progress of a job that draws from its drawn images, and those that failed. */
+export async function showDrawn(db: Database, jobId: JobId): Promise<void> {
+  await sql`
+    UPDATE jobs SET progress = greatest(progress, (
+      SELECT ${DRAWING_FROM}::integer + floor(${DRAWING_TO - DRAWING_FROM}::numeric
+        * count(*) FILTER (WHERE state <> 'prompted') / count(*))::integer
+      FROM generation_images WHERE job_id = ${jobId}))
+    WHERE id = ${jobId} AND status = 'GENERATING_IMAGES'`.execute(db);
 }

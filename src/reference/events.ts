@@ -1,4 +1,4 @@
-import { EVENT_TYPES, type EventPayloads, type EventType } from '../events/catalog.ts';
+import { EVENT_TYPES, type EventPayloads } from '../events/catalog.ts';
 import { code, jsonBlock } from './text.ts';
 
 const articleId = '5b0f2f8e-7c35-4a53-9d0f-6f1f8e5c2a10';
@@ -43,21 +43,18 @@ const EXAMPLES: EventPayloads = {
     previousStatus: 'PUBLISHED',
     reason: 'status_changed',
   },
+  'image.generated': { articleId, assetId: '8d3e5f60-2b7c-4c19-9f84-1a6b7c8d9e66', type: 'inline' },
   'image.regenerated': { articleId, assetId: '8d3e5f60-2b7c-4c19-9f84-1a6b7c8d9e66', type: 'hero' },
   'credits.purchased': { creditAmount: 500, paymentEventId: 'evt_2026_11_0042' },
   'credits.granted': { creditAmount: 1000, paymentEventId: 'evt_2026_11_0043' },
   'credits.consumed': { articleId, jobId, credits: 4 },
 };
 
-const isEmitted = (event: EventType): event is keyof EventPayloads => event in EXAMPLES;
-
 export const EVENTS_ID = 'webhook-events';
 
 /** The webhook events, with examples. */
 export function eventsSection(): string {
-  const emitted = EVENT_TYPES.filter(isEmitted);
-  const others = EVENT_TYPES.filter((event) => !isEmitted(event));
-  const blocks = emitted.map(
+  const blocks = EVENT_TYPES.map(
     (event) => `<h3>${event}</h3>${jsonBlock(`Body of ${event}`, { event, data: EXAMPLES[event] })}`,
   );
   return (
@@ -67,8 +64,7 @@ export function eventsSection(): string {
     `HMAC-SHA256 of the timestamp, a dot and the raw body, with the endpoint's secret as key). ${code('x-service-delivery')} is the same on ` +
     `every attempt of one delivery: deduplicate on it. Any 2xx is success; 5xx, 429, network errors and timeouts are ` +
     `tried six times in all, after 30 s, 1, 2, 4 and 8 minutes.</p>` +
-    `<p>The catalog also has ${others.map(code).join(', ')}. You can subscribe to it, but it is not sent, since this service ` +
-    `generates no images. Respond with 2xx to events you do not know.</p>` +
+    `<p>Respond with 2xx to events you do not know.</p>` +
     `<div class="grid">${blocks.map((html) => `<div>${html}</div>`).join('')}</div></section>`
   );
 }

@@ -135,6 +135,7 @@ beforeAll(async () => {
     runCanceller,
     jobWatch,
     catchUp: { add: () => undefined, close: async () => undefined },
+    canDraw: true,
     engineSlots: 100,
     unbilledLimit: 0,
     aiWaitMs: 1_000,

@@ -73,19 +73,16 @@ export const IMAGE_FAILURES = [
 ] as const;
 export type ImageFailure = (typeof IMAGE_FAILURES)[number];
 
-/** A stored file of an image. */
-export interface StagedFile {
-  readonly hash: string;
-  readonly size: number;
-}
-
-/** A decoded image whose files are stored, and that no asset names yet. */
-export interface StagedImage extends StagedFile {
+/** A decoded image whose bytes are stored, as the columns of an asset have it. */
+export interface StoredMedia {
+  readonly contentHash: string;
   readonly mediaType: string;
+  readonly byteSize: number;
   readonly width: number | null;
   readonly height: number | null;
-  readonly preview: StagedFile | null;
-  readonly thumbnail: StagedFile | null;
+  readonly previewHash: string | null;
+  readonly thumbnailHash: string | null;
+  readonly variantBytes: number;
 }
 
 /** Paid work: jobs, generations and suggestions. */
@@ -201,7 +198,7 @@ export interface JobTables {
     /** What the model returned, from `drawn` on. */
     drawn_hash: Nullable<string>;
     /** What will be the asset, from `processed` on. */
-    processed: NullableJson<StagedImage>;
+    processed: NullableJson<StoredMedia>;
   };
   /** Stored bytes that an open job names until an asset does. */
   staged_blobs: {

@@ -2,7 +2,7 @@
 import { type Selectable, sql } from 'kysely';
 import { nameBlobs, type StagedBlobs } from '../../blobs/references.ts';
 import type { Database, Queryable, Tx } from '../../db/database.ts';
-import type { ImageFailure, StagedImage, Tables } from '../../db/tables.ts';
+import type { ImageFailure, StoredMedia, Tables } from '../../db/tables.ts';
 import { inTransaction } from '../../db/transaction.ts';
 import type { JobId } from '../../ids.ts';
 import { lockOpenJob } from '../../jobs/run-state.ts';
@@ -36,6 +36,10 @@ export async function readImageOf(db: Queryable, jobId: JobId, number: number): 
   if (image === undefined) throw new Error(`job ${jobId} has no image ${number}`);
   return image;
 }
+
+/** The numbers of the images of a job that have a prompt and are not drawn. */
+export const imagesToDraw = async (db: Queryable, jobId: JobId): Promise<number[]> =>
+  (await readImages(db, jobId)).filter(({ state }) => state === 'prompted').map(({ number }) => number);
 
 interface Numbered {
   readonly jobId: JobId;
@@ -81,7 +85,7 @@ export const storeDrawn = (
 export const storeProcessed = (
   db: Database,
   { jobId, number }: Numbered,
-  { image, staged }: { readonly image: StagedImage; readonly staged: StagedBlobs },
+  { image, staged }: { readonly image: StoredMedia; readonly staged: StagedBlobs },
 ): Promise<void> =>
   inTransaction(db, async (tx) => {
     const { rows } = await sql`
@@ -99,11 +103,3 @@ async function keepForJob(tx: Tx, jobId: JobId, staged: StagedBlobs): Promise<vo
     INSERT INTO staged_blobs (hash, job_id) SELECT hash, ${jobId} FROM unnest(${[...staged.hashes]}::text[]) AS hash
     ON CONFLICT DO NOTHING`.execute(tx);
 }
-
-/** All files of an image. */
-export const filesOf = ({ hash, size, preview, thumbnail }: StagedImage) =>
-  [{ hash, size }, preview, thumbnail].filter((file) => file !== null);
-
-/** What the files of an image take of the storage quota. */
-export const bytesOfImage = (image: StagedImage): number =>
-  filesOf(image).reduce((sum, { size }) => sum + size, 0);

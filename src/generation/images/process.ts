@@ -1,13 +1,13 @@
 /** Makes what a model drew the files of an asset. */
 import { buffer } from 'node:stream/consumers';
+import { mediaFields } from '../../articles/images.ts';
 import type { BlobStore } from '../../blobs/blob-store.ts';
-import { type NewBlob, stageBlobs } from '../../blobs/references.ts';
+import { stageBlobs } from '../../blobs/references.ts';
 import type { Database } from '../../db/database.ts';
-import type { StagedFile, StagedImage } from '../../db/tables.ts';
 import { ServiceError } from '../../errors.ts';
-import type { MediaProcessor, ProcessedImage } from '../../media/media.ts';
+import { blobsOf, type MediaProcessor, type ProcessedImage, storedBytesOf } from '../../media/media.ts';
 import type { DrawingTask } from './draw.ts';
-import { bytesOfImage, failImage, noteReason, readImageOf, storeProcessed } from './images.ts';
+import { failImage, noteReason, readImageOf, storeProcessed } from './images.ts';
 import { IMAGE_BYTES } from './limits.ts';
 
 export interface ProcessingDependencies {
@@ -34,13 +34,11 @@ export async function processImage(
     const bytes = await buffer(stored.read());
     const image = await decode(media, bytes, role);
     if (image === null) return void (await persist(() => failImage(db, task, 'not_an_image')));
-    const files = [image, image.preview, image.thumbnail].filter((file) => file !== null);
-    const described = describe(image);
-    if (bytesOfImage(described) > IMAGE_BYTES) {
+    if (storedBytesOf(image) > IMAGE_BYTES) {
       return void (await persist(() => failImage(db, task, 'too_large')));
     }
-    const staged = await persist(() => stageBlobs(db, blobs, files, () => Promise.resolve()));
-    await persist(() => storeProcessed(db, task, { image: described, staged }));
+    const staged = await persist(() => stageBlobs(db, blobs, blobsOf(image), () => Promise.resolve()));
+    await persist(() => storeProcessed(db, task, { image: mediaFields(image), staged }));
   } catch (error) {
     await persist(() => noteReason(db, task, 'storage'));
     throw error;
@@ -60,17 +58,3 @@ async function decode(
     throw error;
   }
 }
-
-const fileOf = ({ contentHash, bytes }: NewBlob): StagedFile => ({
-  hash: contentHash,
-  size: bytes.byteLength,
-});
-
-const describe = ({ preview, thumbnail, ...image }: ProcessedImage): StagedImage => ({
-  ...fileOf(image),
-  mediaType: image.mediaType,
-  width: image.width,
-  height: image.height,
-  preview: preview === null ? null : fileOf(preview),
-  thumbnail: thumbnail === null ? null : fileOf(thumbnail),
-});

@@ -1,17 +1,17 @@
 /** Makes the images of a settled run assets of its article. */
 import { sql } from 'kysely';
-import { insertAssets } from '../../articles/images.ts';
+import { bytesOf, hashesOf, insertAssets } from '../../articles/images.ts';
 import { keepBlobs } from '../../blobs/references.ts';
 import type { Tx } from '../../db/database.ts';
-import type { StagedImage } from '../../db/tables.ts';
+import type { StoredMedia } from '../../db/tables.ts';
 import type { NewEvent } from '../../events/catalog.ts';
 import type { JobId } from '../../ids.ts';
 import type { JobTarget } from '../../jobs/run-state.ts';
-import { bytesOfImage, filesOf, type GenerationImage } from './images.ts';
+import type { GenerationImage } from './images.ts';
 
 /** An image that can be delivered. */
 export interface FinishedImage extends GenerationImage {
-  readonly processed: StagedImage;
+  readonly processed: StoredMedia;
 }
 
 export const finishedImages = (images: readonly GenerationImage[]): FinishedImage[] =>
@@ -44,13 +44,13 @@ export async function addImages(
     .where('article_id', '=', target.id)
     .where('role', '=', 'hero')
     .executeTakeFirst();
-  const hashes = finished.flatMap(({ processed }) => filesOf(processed).map(({ hash }) => hash));
-  const kept = await keepBlobs(tx, hashes);
+  const kept = await keepBlobs(tx, hashesOf(finished.map(({ processed }) => processed)));
   const added = finished.filter(
     ({ role, processed }) =>
-      (role !== 'hero' || cover === undefined) && filesOf(processed).every(({ hash }) => kept.has(hash)),
+      (role !== 'hero' || cover === undefined) && hashesOf([processed]).every((hash) => kept.has(hash)),
   );
-  await insertAssets(tx, target.workspace_id, target.id, added.map(toAsset));
+  const assets = added.map(toAsset);
+  await insertAssets(tx, target.workspace_id, target.id, assets);
   await sql`
     UPDATE generation_images SET
       state = CASE WHEN number = ANY (${added.map(({ number }) => number)}::integer[]) THEN 'delivered' ELSE 'failed' END,
@@ -59,7 +59,7 @@ export async function addImages(
     WHERE job_id = ${jobId} AND state <> 'failed'`.execute(tx);
   return {
     count: added.length,
-    bytes: added.reduce((sum, { processed }) => sum + bytesOfImage(processed), 0),
+    bytes: bytesOf(assets),
     events: added.map(({ role, asset_id }) => ({
       type: 'image.generated',
       data: { articleId: target.id, assetId: asset_id, type: role },
@@ -67,12 +67,11 @@ export async function addImages(
   };
 }
 
-const toAsset = ({ asset_id, role, alt_text, number, processed }: FinishedImage) => ({
+const toAsset = ({ asset_id, role, alt_text, prompt, number, processed }: FinishedImage) => ({
+  ...processed,
   id: asset_id,
   role,
-  contentHash: processed.hash,
-  mediaType: processed.mediaType,
-  byteSize: processed.size,
   fileName: number === 0 ? 'cover.webp' : `image-${number}.webp`,
   altText: alt_text ?? '',
+  prompt,
 });
