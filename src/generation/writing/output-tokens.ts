@@ -12,7 +12,13 @@ export interface TokenLimits {
 }
 
 /** Tokens of responses whose form and bounds are fixed. */
-export const STRUCTURED_TOKENS = { outline: 8_000, plan: 8_000, edits: 8_000, lead: 2_000 } as const;
+export const STRUCTURED_TOKENS = {
+  outline: 8_000,
+  plan: 8_000,
+  edits: 8_000,
+  lead: 2_000,
+  imagePrompts: 8_000,
+} as const;
 
 /** What a text may exceed its length by, and room for its form. */
 const RATIO = 1.5;

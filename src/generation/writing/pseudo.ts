@@ -3,8 +3,10 @@ import { languageName } from '../../language-names.ts';
 import type { ChatResponse } from '../../providers/chat-model.ts';
 import { tidy } from './markdown/bound.ts';
 import type { OutlineOutput } from './model-output.ts';
+import { placeImages } from './place-images.ts';
 import type { PlanOutput } from './plan.ts';
 import type { EditsOutput } from './prompts/edits.ts';
+import type { ImagePromptsOutput } from './prompts/image-prompts.ts';
 import type { Question, QuestionOf } from './prompts/index.ts';
 import type { LeadOutput } from './prompts/lead.ts';
 import type { ArticleWriter } from './writer.ts';
@@ -65,7 +67,15 @@ export const createPseudoWriter = (): ArticleWriter => ({
 /** Its responses by kind of part: an object, or the blocks of a text. */
 const RESPONSES: {
   readonly [Kind in Question['kind']]: (question: QuestionOf<Kind>) => object | readonly string[];
-} = { outline: outlineFor, plan: planFor, section: sectionOf, faq: faqOf, edits: editsOf, lead: leadOf };
+} = {
+  outline: outlineFor,
+  plan: planFor,
+  section: sectionOf,
+  faq: faqOf,
+  edits: editsOf,
+  lead: leadOf,
+  imagePrompts: imagePromptsFor,
+};
 
 function respond(question: Question): ChatResponse {
   const write = RESPONSES[question.kind] as (question: Question) => object | readonly string[];
@@ -186,6 +196,27 @@ function leadOf({ brief, article, words }: QuestionOf<'lead'>): LeadOutput {
   const { title, slug, metaTitle, metaDescription } = article?.outline ?? outlineNames(topic);
   const lead = words === 0 ? '' : exactly(words, [opening], source, 1);
   return { lead, title, slug, metaTitle, metaDescription };
+}
+
+/** One image for each place, by the heading above it. */
+function imagePromptsFor({
+  brief,
+  article,
+  images,
+  sections,
+}: QuestionOf<'imagePrompts'>): ImagePromptsOutput {
+  const topic = plainWords(brief.config.topic, 'this topic');
+  const image = (section: number, heading: string) => ({
+    section,
+    prompt: `A pseudo picture of ${heading}, in an article about ${topic}.`,
+    altText: `A placeholder for a picture of ${heading}`,
+    caption: section === 0 ? '' : `A pseudo caption about ${heading}.`,
+  });
+  const inline = placeImages(sections.length, images.inline).map((position) => {
+    const number = sections[position] ?? 0;
+    return image(number, plainWords(article?.outline.sections[number - 1]?.heading ?? '', topic));
+  });
+  return { images: [...(images.cover ? [image(0, topic)] : []), ...inline] };
 }
 
 /** Repeats the sentences endlessly. */

@@ -7,6 +7,7 @@ import { outputLimit, type TokenLimits, textTokens } from '../output-tokens.ts';
 import { editsPrompt } from './edits.ts';
 import { faqPrompt } from './faq.ts';
 import { BYTES_PER_TOKEN, bytesOf, shorten } from './fit.ts';
+import { imagePromptsPrompt } from './image-prompts.ts';
 import { leadPrompt } from './lead.ts';
 import { outlinePrompt } from './outline.ts';
 import { planPrompt } from './plan.ts';
@@ -22,6 +23,7 @@ const PROMPTS = {
   faq: faqPrompt,
   edits: editsPrompt,
   lead: leadPrompt,
+  imagePrompts: imagePromptsPrompt,
 };
 
 /** A question for a writer, of any kind. */
