@@ -6,8 +6,16 @@ import { enterStep } from '../src/generation/progress.ts';
 import type { JobId } from '../src/ids.ts';
 import { createPauses } from '../src/providers/pauses.ts';
 import type { Replacement } from '../src/temporal/shapes.ts';
-import { onLeftOver, whileAway } from './failures.ts';
-import { callEngine, createJobActivities, ending, type JobDependencies, jobEnded } from './jobs.ts';
+import { beat, onLeftOver, providerFailure, whileAway } from './failures.ts';
+import { whileBeating } from './heartbeat.ts';
+import {
+  callEngine,
+  createJobActivities,
+  ending,
+  HEARTBEAT_MS,
+  type JobDependencies,
+  jobEnded,
+} from './jobs.ts';
 
 export type RegenerationActivities = ReturnType<typeof createRegenerationActivities>;
 
@@ -17,7 +25,6 @@ export function createRegenerationActivities(
 ) {
   const { db, areas, stopping } = dependencies;
   const model = { db, pauses: createPauses(), jobs: 'regenerations of images', stopping };
-  const decoder = { ...model, pauses: createPauses() };
   const { fail, cancel } = createJobActivities(dependencies);
   const enter = async (jobId: JobId, step: 'images' | 'media-processing'): Promise<void> => {
     if (!(await whileAway(() => enterStep(db, jobId, step, PROGRESS[step])))) throw jobEnded();
@@ -32,9 +39,13 @@ export function createRegenerationActivities(
 
     /** Decodes what was drawn and stores it, unless it is stored. */
     processAnew: (jobId: JobId): Promise<void> =>
-      callEngine(decoder, jobId, async (signal) => {
-        await enter(jobId, 'media-processing');
-        await processAnew(dependencies, { jobId, signal, persist: whileAway });
+      whileBeating(HEARTBEAT_MS, beat, async () => {
+        try {
+          await enter(jobId, 'media-processing');
+          await processAnew(dependencies, { jobId, persist: whileAway });
+        } catch (error) {
+          throw providerFailure(error, []);
+        }
       }),
 
     /** Puts the image in the place of the other one and charges, or ends the job when a person has changed that one. */

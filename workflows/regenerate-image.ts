@@ -22,6 +22,7 @@ export async function regenerateImage({ jobId }: ImageRunInput): Promise<ImageRu
   });
   const processing = proxyActivities<Pick<RegenerationActivities, 'processAnew'>>({
     ...engineCalls,
+    taskQueue: onJobSteps().taskQueue,
     startToCloseTimeout: PROCESSING_MS,
     retry,
   });

@@ -11,13 +11,16 @@ export const PROGRESS = { images: 5, 'media-processing': 80, finalize: 95 } as c
   Record<GenerationStep, number>
 >;
 
-type Task = Omit<DrawingTask, 'number'>;
+type Task = Pick<DrawingTask, 'jobId' | 'persist'>;
 
 /**
  * Has a model draw the image of a job, unless it is drawn.
  * @throws {ProviderError} as `drawImage`; with a message for customers when there is no image (contract.md G119)
  */
-export async function drawAnew(dependencies: DrawingDependencies, task: Task): Promise<void> {
+export async function drawAnew(
+  dependencies: DrawingDependencies,
+  task: Task & Pick<DrawingTask, 'signal'>,
+): Promise<void> {
   await drawImage(dependencies, { ...task, number: ONLY_IMAGE });
   await requireImage(dependencies, task);
 }

@@ -1,8 +1,8 @@
 import { sql } from 'kysely';
+import { bytesOf, hashesOf, mediaColumns } from '../../articles/images.ts';
 import { storedBytes } from '../../credits/storage-quota.ts';
 import type { Tx } from '../../db/database.ts';
-import type { StagedImage } from '../../db/tables.ts';
-import { bytesOfImage, filesOf } from '../../generation/images/images.ts';
+import type { StoredMedia } from '../../db/tables.ts';
 import type { ArticleId, AssetId } from '../../ids.ts';
 import { VARIANT_MEDIA_TYPE } from '../../media/media.ts';
 import type { ServedBlob } from '../former-blobs.ts';
@@ -14,7 +14,7 @@ export interface Drawn {
   /** The hash of the image that it may replace. */
   readonly replaces: string;
   readonly prompt: string;
-  readonly image: StagedImage;
+  readonly image: StoredMedia;
 }
 
 export interface Replaced {
@@ -23,15 +23,6 @@ export interface Replaced {
   readonly grownBy: number;
   /** Files that the image has no longer. */
   readonly former: readonly ServedBlob[];
-}
-
-interface Former {
-  readonly role: AssetRow['role'];
-  readonly content_hash: string;
-  readonly media_type: string;
-  readonly preview_hash: string | null;
-  readonly thumbnail_hash: string | null;
-  readonly bytes: number;
 }
 
 /**
@@ -45,21 +36,36 @@ export async function replaceBytes(
   { assetId, replaces, prompt, image }: Drawn,
 ): Promise<Replaced | null> {
   const ending = `.${image.mediaType.replace(/^image\//, '')}`;
-  const { rows } = await sql<Former>`
-    WITH former AS (
-      SELECT id, role, content_hash, media_type, preview_hash, thumbnail_hash, ${storedBytes}::float8 AS bytes
-      FROM assets WHERE id = ${assetId} AND article_id = ${articleId} AND content_hash = ${replaces}
-      FOR UPDATE
+  const former = await tx
+    .with('former', (cte) =>
+      cte
+        .selectFrom('assets')
+        .select(['id', 'role', 'content_hash', 'media_type', 'preview_hash', 'thumbnail_hash'])
+        .select(storedBytes.as('bytes'))
+        .where('id', '=', assetId)
+        .where('article_id', '=', articleId)
+        .where('content_hash', '=', replaces)
+        .forUpdate(),
     )
-    UPDATE assets SET content_hash = ${image.hash}, media_type = ${image.mediaType}, byte_size = ${image.size},
-      width = ${image.width}, height = ${image.height}, preview_hash = ${image.preview?.hash ?? null},
-      thumbnail_hash = ${image.thumbnail?.hash ?? null}, variant_bytes = ${bytesOfImage(image) - image.size},
-      prompt = ${prompt}, file_name = left(regexp_replace(file_name, '[.][^.]*$', ''), 250) || ${ending}
-    FROM former WHERE assets.id = former.id
-    RETURNING former.*`.execute(tx);
-  const [former] = rows;
+    .updateTable('assets')
+    .from('former')
+    .set({
+      ...mediaColumns(image),
+      prompt,
+      file_name: sql<string>`left(regexp_replace(file_name, '[.][^.]*$', ''), 250) || ${ending}`,
+    })
+    .whereRef('assets.id', '=', 'former.id')
+    .returning([
+      'former.role',
+      'former.content_hash',
+      'former.media_type',
+      'former.preview_hash',
+      'former.thumbnail_hash',
+      'former.bytes',
+    ])
+    .executeTakeFirst();
   if (former === undefined) return null;
-  const present = new Set(filesOf(image).map(({ hash }) => hash));
+  const present = new Set(hashesOf([image]));
   const files = [
     { hash: former.content_hash, mediaType: former.media_type },
     { hash: former.preview_hash, mediaType: VARIANT_MEDIA_TYPE },
@@ -67,7 +73,7 @@ export async function replaceBytes(
   ];
   return {
     role: former.role,
-    grownBy: bytesOfImage(image) - former.bytes,
+    grownBy: bytesOf([image]) - Number(former.bytes),
     former: files.filter((file): file is ServedBlob => file.hash !== null && !present.has(file.hash)),
   };
 }

@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import { updatedEvents } from '../../articles/events.ts';
+import { hashesOf } from '../../articles/images.ts';
 import { contentChanged, summaryColumns } from '../../articles/queries.ts';
 import { keepBlobs } from '../../blobs/references.ts';
 import { clockTimestamp } from '../../db/clock.ts';
@@ -8,7 +9,7 @@ import type { OnLeftOver } from '../../db/savepoint.ts';
 import { inTransaction } from '../../db/transaction.ts';
 import type { NewEvent } from '../../events/catalog.ts';
 import { recordChange } from '../../events/record.ts';
-import { filesOf, readImageOf } from '../../generation/images/images.ts';
+import { readImageOf } from '../../generation/images/images.ts';
 import { enterStep } from '../../generation/progress.ts';
 import type { ArticleId, JobId } from '../../ids.ts';
 import { endJob } from '../../jobs/end.ts';
@@ -82,11 +83,12 @@ const settle = (
 ): Promise<boolean> =>
   settleJob(tx, jobId, 'FINALIZING', async ({ id: articleId, workspace_id: workspaceId }: JobTarget) => {
     const { assetId, image } = drawn;
-    const hashes = filesOf(image).map(({ hash }) => hash);
+    const hashes = hashesOf([image]);
     const kept = await keepBlobs(tx, hashes);
     if (hashes.some((hash) => !kept.has(hash))) throw new Error(`bytes of job ${jobId} are not stored`);
     const replaced = await replaceBytes(tx, articleId, drawn);
     if (replaced === null) throw new ImageChangedError(`asset ${assetId}`);
+    await markDelivered(tx, jobId);
     await keepFormerBlobs(tx, { id: assetId, workspaceId }, replaced.former);
     const author = { actor: { kind: 'system', workspaceId, jobId }, requestId } as const;
     await recordChange(
@@ -96,7 +98,7 @@ const settle = (
         action: 'assets.regenerated',
         targetType: 'asset',
         targetId: assetId,
-        details: { articleId, jobId, mediaType: image.mediaType, byteSize: image.size },
+        details: { articleId, jobId, mediaType: image.mediaType, byteSize: image.byteSize },
       },
       [
         { type: 'image.regenerated', data: { articleId, assetId } },
@@ -134,3 +136,6 @@ async function showReplaced(
     .executeTakeFirstOrThrow();
   return updatedEvents(after, ['content']);
 }
+
+const markDelivered = (tx: Tx, jobId: JobId): Promise<unknown> =>
+  tx.updateTable('generation_images').set({ state: 'delivered' }).where('job_id', '=', jobId).execute();
