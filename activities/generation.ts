@@ -2,7 +2,7 @@ import type { Database } from '../src/db/database.ts';
 import { editArticle } from '../src/generation/edit.ts';
 import { failureOf } from '../src/generation/failures.ts';
 import { type DrawingDependencies, drawImage } from '../src/generation/images/draw.ts';
-import { imagesToDraw } from '../src/generation/images/images.ts';
+import { type ImageOutcome, imageOutcomes, imagesToDraw } from '../src/generation/images/images.ts';
 import {
   assignPrompts,
   freezeImages,
@@ -41,7 +41,13 @@ export type GenerationActivities = ReturnType<typeof createGenerationActivities>
 
 /** The activities of `generateArticle`. Each is idempotent: it may run again after a crash. */
 export function createGenerationActivities(
-  dependencies: JobDependencies & WritingDependencies & DrawingDependencies & ProcessingDependencies,
+  dependencies: JobDependencies &
+    WritingDependencies &
+    DrawingDependencies &
+    ProcessingDependencies & {
+      /** Called for each image of a settled run. */
+      readonly onImage?: (outcome: ImageOutcome) => void;
+    },
 ) {
   const { db, stopping } = dependencies;
   const engine = { db, pauses: createPauses(), jobs: 'generations', stopping };
@@ -151,7 +157,11 @@ export function createGenerationActivities(
 
     /** Writes the article and the charge; false when the job had already ended. */
     settleGeneration: (jobId: JobId): Promise<boolean> =>
-      ending(dependencies, jobId, () => settleGeneration(db, jobId)),
+      ending(dependencies, jobId, async () => {
+        const settled = await settleGeneration(db, jobId);
+        if (settled) for (const outcome of await imageOutcomes(db, jobId)) dependencies.onImage?.(outcome);
+        return settled;
+      }),
 
     /** Ends the job as FAILED; false when it had already ended. */
     failGeneration: async (jobId: JobId, errorMessage: string, cause: FailureCause): Promise<boolean> =>

@@ -170,6 +170,7 @@ export const KINDS: readonly Kind[] = [
   })),
   { ...ofJob('generations', 'generations'), large: true },
   ofJob('generation-parts', 'generation_parts'),
+  ofJob('generation-images', 'generation_images'),
   table('generation-calls', 'generation_calls'),
   ofJob('unpaid-work', 'unpaid_work'),
   table('ai-operations', 'ai_operations'),

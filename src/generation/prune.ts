@@ -7,7 +7,7 @@ const JOBS_AT_ONCE = 100;
 const CALLS_AT_ONCE = 5_000;
 
 /**
- * Removes settings, voice, outline and sections of jobs that ended before the retention, and calls that began before it. The
+ * Removes settings, voice, outline, sections and prompts of images of jobs that ended before the retention, and calls that began before it. The
  * jobs stay, and the figures of their reports but for the calls.
  * @returns number of jobs
  */
@@ -44,6 +44,11 @@ export async function pruneGenerations(db: Database, options: PruneOptions): Pro
           .set({ content: '{}', revised: null, key: null })
           .where('job_id', 'in', jobIds)
           .where('content', 'is not', null)
+          .execute();
+        await tx
+          .updateTable('generation_images')
+          .set({ prompt: null, alt_text: null, caption: null, drawn_hash: null, processed: null })
+          .where('job_id', 'in', jobIds)
           .execute();
       },
     },

@@ -1,5 +1,7 @@
 import { Counter, type Registry } from 'prom-client';
 import type { EndedCall } from '../generation/calls.ts';
+import type { EndedImageCall } from '../generation/images/draw.ts';
+import type { ImageOutcome } from '../generation/images/images.ts';
 import type { JobId } from '../ids.ts';
 import type { FailureCause } from '../temporal/shapes.ts';
 import { countAttempts, countEndings } from './paid-jobs.ts';
@@ -10,6 +12,7 @@ interface CountedSteps {
   readonly writePlan: (jobId: JobId) => Promise<void>;
   readonly writeSection: (jobId: JobId, section: number) => Promise<void>;
   readonly writeFaq: (jobId: JobId) => Promise<void>;
+  readonly writeImagePrompts: (jobId: JobId) => Promise<void>;
   readonly settleOutline: (jobId: JobId) => Promise<boolean>;
   readonly settleGeneration: (jobId: JobId) => Promise<boolean>;
   readonly failGeneration: (jobId: JobId, errorMessage: string, cause: FailureCause) => Promise<boolean>;
@@ -23,6 +26,10 @@ export interface GenerationMetrics {
   readonly countGenerations: CountGenerations;
   /** Counts a call that has ended, and its tokens. */
   readonly countCall: (call: EndedCall) => void;
+  /** Counts a call for an image that has ended. */
+  readonly countImageCall: (call: EndedImageCall) => void;
+  /** Counts an image that was delivered, or why one was not. */
+  readonly countImage: (outcome: ImageOutcome) => void;
 }
 
 /** Counts written outlines and sections, the calls for them, and the jobs that runs end in this process. */
@@ -50,6 +57,18 @@ export function createGenerationMetrics(registry: Registry): GenerationMetrics {
       help: 'Parts that the model refused because of our settings: key, address, model or quota.',
     },
   });
+  const imageCalls = new Counter({
+    name: 'generation_image_calls_total',
+    help: 'Calls of the models that draw images, by model and outcome.',
+    labelNames: ['model', 'outcome'] as const,
+    registers: [registry],
+  });
+  const images = new Counter({
+    name: 'generation_images_total',
+    help: 'Images of settled generations: delivered, or why they were not.',
+    labelNames: ['outcome'] as const,
+    registers: [registry],
+  });
   const counting = countEndings(registry, {
     name: 'generation_jobs_ended_total',
     help: 'Generations and outlines ended by their run, by outcome.',
@@ -59,12 +78,15 @@ export function createGenerationMetrics(registry: Registry): GenerationMetrics {
       calls.inc({ model, outcome });
       for (const [kind, count] of Object.entries(usage ?? {})) tokens.inc({ model, kind }, count ?? 0);
     },
+    countImageCall: ({ model, outcome }) => imageCalls.inc({ model, outcome }),
+    countImage: (outcome) => images.inc({ outcome }),
     countGenerations: (activities) => ({
       ...activities,
       planOutline: (jobId) => countPart(activities.planOutline(jobId)),
       writePlan: (jobId) => countPart(activities.writePlan(jobId)),
       writeSection: (jobId, section) => countPart(activities.writeSection(jobId, section)),
       writeFaq: (jobId) => countPart(activities.writeFaq(jobId)),
+      writeImagePrompts: (jobId) => countPart(activities.writeImagePrompts(jobId)),
       settleOutline: (jobId) => counting('completed', activities.settleOutline(jobId)),
       settleGeneration: (jobId) => counting('completed', activities.settleGeneration(jobId)),
       failGeneration: (jobId, message, cause) =>

@@ -18,10 +18,12 @@ import { startDeliveryNotifier } from '../events/notifier.ts';
 import { createArticleWriters } from '../generation/writing/index.ts';
 import type { ArticleWriters } from '../generation/writing/writer.ts';
 import { createReadiness } from '../http/readiness.ts';
+import { createMediaProcessor } from '../media/temporary.ts';
 import { watchRelay } from '../metrics/health.ts';
 import { watchPolls } from '../metrics/polls.ts';
 import { readSdkMetrics } from '../metrics/temporal.ts';
 import { createAddressGuard } from '../outbound/resolver.ts';
+import { createImageModel } from '../providers/images/index.ts';
 import { createTranslationProvider } from '../providers/index.ts';
 import type { TranslationProvider } from '../providers/types.ts';
 import { createSuggestionProvider } from '../suggestions/index.ts';
@@ -132,6 +134,8 @@ export async function startWorker(
   const provider = overrides.provider ?? createTranslationProvider(config);
   const suggestions = overrides.suggestions ?? createSuggestionProvider(config);
   const writers = overrides.writers ?? createArticleWriters(config, logger);
+  const imageModel = createImageModel(config);
+  const media = createMediaProcessor();
   const client = new Client({ connection, namespace: config.TEMPORAL_NAMESPACE });
   const notifier = startDeliveryNotifier({ connectionString: config.DATABASE_URL, logger });
   const stopped = new AbortController();
@@ -178,7 +182,12 @@ export async function startWorker(
   const jobs = {
     ...metrics.countTranslations(createTranslationActivities({ ...ofJobs, provider, stopping: batches })),
     ...metrics.countGenerations(
-      createGenerationActivities({ ...ofJobs, writers, onCall: metrics.countCall, stopping: parts }),
+      createGenerationActivities({
+        ...{ ...ofJobs, writers, imageModel, blobs, media, stopping: parts },
+        onCall: metrics.countCall,
+        onImageCall: metrics.countImageCall,
+        onImage: metrics.countImage,
+      }),
     ),
   };
   const workers = await Promise.all([

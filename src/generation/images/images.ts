@@ -41,6 +41,13 @@ export async function readImageOf(db: Queryable, jobId: JobId, number: number): 
 export const imagesToDraw = async (db: Queryable, jobId: JobId): Promise<number[]> =>
   (await readImages(db, jobId)).filter(({ state }) => state === 'prompted').map(({ number }) => number);
 
+/** What became of an image. */
+export type ImageOutcome = 'delivered' | ImageFailure;
+
+/** What became of each image of a settled run. */
+export const imageOutcomes = async (db: Queryable, jobId: JobId): Promise<ImageOutcome[]> =>
+  (await readImages(db, jobId)).map(({ reason }) => reason ?? 'delivered');
+
 interface Numbered {
   readonly jobId: JobId;
   readonly number: number;
