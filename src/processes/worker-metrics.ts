@@ -6,12 +6,17 @@ import { createGenerationMetrics, type GenerationMetrics } from '../metrics/gene
 import type { Health } from '../metrics/health.ts';
 import { createDependencyMetrics, createProcessMetrics } from '../metrics/process.ts';
 import { createReconcileMetrics, type RoundEnded } from '../metrics/reconcile.ts';
+import { createRegenerationMetrics, type RegenerationMetrics } from '../metrics/regenerations.ts';
 import { type RunningMetrics, serveMetrics } from '../metrics/serve.ts';
 import { createTemporalMetrics } from '../metrics/temporal.ts';
 import { type CountTranslations, createTranslationMetrics } from '../metrics/translations.ts';
 import { sdkMetricsUrl } from '../temporal/runtime.ts';
 
-export interface WorkerMetrics extends RunningMetrics, DeliveryMetrics, GenerationMetrics {
+export interface WorkerMetrics
+  extends RunningMetrics,
+    DeliveryMetrics,
+    GenerationMetrics,
+    RegenerationMetrics {
   readonly countTranslations: CountTranslations;
   readonly roundEnded: RoundEnded;
 }
@@ -30,6 +35,7 @@ export async function startWorkerMetrics(
   const deliveries = createDeliveryMetrics(registry);
   const countTranslations = createTranslationMetrics(registry);
   const generations = createGenerationMetrics(registry);
+  const regenerations = createRegenerationMetrics(registry);
   const roundEnded = createReconcileMetrics(registry);
   const database = createDatabaseMetrics({ connectionString: config.DATABASE_URL, registry, logger });
   const { url, close } = await serveMetrics(
@@ -42,6 +48,7 @@ export async function startWorkerMetrics(
   return {
     ...deliveries,
     ...generations,
+    ...regenerations,
     countTranslations,
     roundEnded,
     url,

@@ -6,6 +6,7 @@ import { createAiActivities } from '../../activities/ai.ts';
 import { createBurstActivities } from '../../activities/bursts.ts';
 import { createGenerationActivities } from '../../activities/generation.ts';
 import { createMaintenanceActivities } from '../../activities/maintenance.ts';
+import { createRegenerationActivities } from '../../activities/regeneration.ts';
 import { createTranslationActivities } from '../../activities/translation.ts';
 import { createWebhookActivities } from '../../activities/webhooks.ts';
 import { startCheckingLinks } from '../articles/links/check.ts';
@@ -187,6 +188,12 @@ export async function startWorker(
         onCall: metrics.countCall,
         onImageCall: metrics.countImageCall,
         onImage: metrics.countImage,
+      }),
+    ),
+    ...metrics.countRegenerations(
+      createRegenerationActivities({
+        ...{ ...ofJobs, imageModel, blobs, media, stopping: parts },
+        onImageCall: metrics.countImageCall,
       }),
     ),
   };
