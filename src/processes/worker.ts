@@ -25,6 +25,7 @@ import { watchPolls } from '../metrics/polls.ts';
 import { readSdkMetrics } from '../metrics/temporal.ts';
 import { createAddressGuard } from '../outbound/resolver.ts';
 import { createImageModel } from '../providers/images/index.ts';
+import type { ImageModel } from '../providers/image-model.ts';
 import { createTranslationProvider } from '../providers/index.ts';
 import type { TranslationProvider } from '../providers/types.ts';
 import { createSuggestionProvider } from '../suggestions/index.ts';
@@ -75,6 +76,7 @@ export interface WorkerOverrides {
   readonly provider?: TranslationProvider;
   readonly suggestions?: SuggestionProvider;
   readonly writers?: ArticleWriters;
+  readonly imageModel?: ImageModel;
   readonly capacity?: Capacity;
   /** How often it checks that the schedules exist, instead of each minute; milliseconds. */
   readonly schedulesEveryMs?: number;
@@ -135,7 +137,7 @@ export async function startWorker(
   const provider = overrides.provider ?? createTranslationProvider(config);
   const suggestions = overrides.suggestions ?? createSuggestionProvider(config);
   const writers = overrides.writers ?? createArticleWriters(config, logger);
-  const imageModel = createImageModel(config);
+  const imageModel = overrides.imageModel ?? createImageModel(config);
   const media = createMediaProcessor();
   const client = new Client({ connection, namespace: config.TEMPORAL_NAMESPACE });
   const notifier = startDeliveryNotifier({ connectionString: config.DATABASE_URL, logger });
