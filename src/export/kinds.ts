@@ -197,6 +197,7 @@ export const NOT_EXPORTED: Readonly<Record<string, string>> = {
   remembered_versions: 'says which articles are in the translation memory; rebuilt from them',
   version_states: 'follows from articles and their provenance; counted again',
   address_changes: 'a list of work that is emptied within seconds',
+  staged_blobs: 'bytes of open jobs, which no image has yet',
   link_checks: 'a list of work that is emptied within seconds',
   event_fanouts: 'a list of work that is emptied within seconds',
 };

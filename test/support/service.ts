@@ -64,6 +64,8 @@ export async function startTestService(env: Record<string, string> = {}): Promis
     SECRETS_KEYS,
     WEBHOOK_ALLOWED_NETWORKS: '127.0.0.0/8',
     IMAGE_ALLOWED_NETWORKS: '127.0.0.0/8',
+    // Tests of images name one.
+    IMAGE_PROVIDER: 'none',
     RATE_LIMIT_PER_KEY: '0',
     RATE_LIMIT_AUTH_FAILURES: '0',
     RECONCILE_AFTER_SECONDS: '0',

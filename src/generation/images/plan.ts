@@ -86,8 +86,7 @@ export async function makeImagePrompts(dependencies: WritingDependencies, task: 
     const prompts = await requestImagePrompts(writer, {
       brief,
       article: articleOf({ ...work, outline: required(work.outline) }),
-      cover: inline.length < images.length,
-      inline: inline.length,
+      images: { cover: inline.length < images.length, inline: inline.length },
       styles: { hero: styleOf('hero', brief), inline: styleOf('inline', brief) },
       answered,
       signal: task.signal,
