@@ -111,8 +111,10 @@ export const drawing = (service: TestService) => {
  */
 export function useDrawing({ credits = 20, env = {} }: JobOptions = {}) {
   const model = createStandInModel();
-  const jobs = useJobs({ imageModel: model }, { credits, env }, (workspace) =>
-    listenToAll(jobs.service.db, workspace.id).then(() => undefined),
+  const jobs = useJobs(
+    { imageModel: model },
+    { credits, env: { IMAGE_PROVIDER: 'pseudo', ...env } },
+    (workspace) => listenToAll(jobs.service.db, workspace.id).then(() => undefined),
   );
   beforeEach(() => {
     model.behave = async () => undefined;
