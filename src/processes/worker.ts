@@ -24,6 +24,7 @@ import { watchRelay } from '../metrics/health.ts';
 import { watchPolls } from '../metrics/polls.ts';
 import { readSdkMetrics } from '../metrics/temporal.ts';
 import { createAddressGuard } from '../outbound/resolver.ts';
+import type { ImageModel } from '../providers/image-model.ts';
 import { createImageModel } from '../providers/images/index.ts';
 import type { ImageModel } from '../providers/image-model.ts';
 import { createTranslationProvider } from '../providers/index.ts';
