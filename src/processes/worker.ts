@@ -25,8 +25,7 @@ import { watchPolls } from '../metrics/polls.ts';
 import { readSdkMetrics } from '../metrics/temporal.ts';
 import { createAddressGuard } from '../outbound/resolver.ts';
 import type { ImageModel } from '../providers/image-model.ts';
-import { createImageModel } from '../providers/images/index.ts';
-import type { ImageModel } from '../providers/image-model.ts';
+import { createImageModel, noteImageProvider } from '../providers/images/index.ts';
 import { createTranslationProvider } from '../providers/index.ts';
 import type { TranslationProvider } from '../providers/types.ts';
 import { createSuggestionProvider } from '../suggestions/index.ts';
@@ -138,6 +137,7 @@ export async function startWorker(
   const provider = overrides.provider ?? createTranslationProvider(config);
   const suggestions = overrides.suggestions ?? createSuggestionProvider(config);
   const writers = overrides.writers ?? createArticleWriters(config, logger);
+  noteImageProvider(config, logger);
   const imageModel = overrides.imageModel ?? createImageModel(config);
   const media = createMediaProcessor();
   const client = new Client({ connection, namespace: config.TEMPORAL_NAMESPACE });

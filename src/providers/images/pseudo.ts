@@ -1,7 +1,20 @@
+import type { ImageStyle } from '../../db/tables.ts';
 import { IMAGE_SIZE, type ImageModel } from '../image-model.ts';
+import { corporateTech, editorial, render3d, watercolor } from './compositions.ts';
+import { cinematic, illustration, minimalistVector, photorealistic } from './landscapes.ts';
 import { placeholderMark } from './placeholder-mark.ts';
-import { SCENES } from './scenes.ts';
-import { Chance } from './shapes.ts';
+import { Chance, type Scene } from './shapes.ts';
+
+const SCENES: Readonly<Record<ImageStyle, Scene>> = {
+  photorealistic,
+  editorial,
+  'minimalist-vector': minimalistVector,
+  '3d-render': render3d,
+  watercolor,
+  'corporate-tech': corporateTech,
+  cinematic,
+  illustration,
+};
 
 /**
  * The offline default without a model: a scene of shapes in the style that was asked for, drawn from prompt and seed and
