@@ -19,7 +19,7 @@ import { startDeliveryNotifier } from '../events/notifier.ts';
 import { createArticleWriters } from '../generation/writing/index.ts';
 import type { ArticleWriters } from '../generation/writing/writer.ts';
 import { createReadiness } from '../http/readiness.ts';
-import { createMediaProcessor } from '../media/temporary.ts';
+import { createMediaProcessor } from '../media/processor.ts';
 import { watchRelay } from '../metrics/health.ts';
 import { watchPolls } from '../metrics/polls.ts';
 import { readSdkMetrics } from '../metrics/temporal.ts';
@@ -139,7 +139,7 @@ export async function startWorker(
   const writers = overrides.writers ?? createArticleWriters(config, logger);
   noteImageProvider(config, logger);
   const imageModel = overrides.imageModel ?? createImageModel(config);
-  const media = createMediaProcessor();
+  const media = createMediaProcessor({ logger });
   const client = new Client({ connection, namespace: config.TEMPORAL_NAMESPACE });
   const notifier = startDeliveryNotifier({ connectionString: config.DATABASE_URL, logger });
   const stopped = new AbortController();
@@ -303,6 +303,7 @@ export async function startWorker(
     await metrics.close();
     await probe.close();
     await connection.close();
+    await media.close();
     await blobs.close();
     await closeThreads();
     await deliveries.destroy();
