@@ -300,6 +300,7 @@ export async function startWorker(
     }
     await notifier.stop();
     await sender.close();
+    await media.close();
     await metrics.close();
     await probe.close();
     await connection.close();

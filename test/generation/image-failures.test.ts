@@ -3,6 +3,7 @@ import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import type { ImageModel } from '../../src/providers/image-model.ts';
 import { createImageModel } from '../../src/providers/images/index.ts';
 import { ProviderError } from '../../src/providers/types.ts';
+import { useDataFolder } from '../support/data-folder.ts';
 import { type EngineResponse, silence, startEngineServer } from '../support/engine-server.ts';
 import { useGenerations } from '../support/generating.ts';
 import { eventually } from '../support/wait.ts';
@@ -22,7 +23,11 @@ const imageModel: ImageModel = {
   ...endpoint,
   draw: (request) => draw(request),
 };
-const { service, workspace, calls, writers } = useGenerations({ credits: 40, imageModel });
+const { service, workspace, calls, writers } = useGenerations({
+  credits: 40,
+  imageModel,
+  env: { DATA_DIR: useDataFolder() },
+});
 const { imagesOf, assetsOf, bytesUsed, callsOf, stagedOf } = imagesIn(service);
 beforeEach(() => {
   draw = endpoint.draw;
