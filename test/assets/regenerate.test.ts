@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
 import { pruneFormerBlobs } from '../../src/assets/former-blobs.ts';
+import type { Asset } from '../../src/assets/schemas.ts';
 import { collectBlobs } from '../../src/blobs/collect.ts';
 import { createBlobStore } from '../../src/blobs/create.ts';
 import type { ArticleId, AssetId, JobId } from '../../src/ids.ts';
@@ -35,7 +36,7 @@ const reasonOf = ({ status, body }: { status: number; body: { details?: { reason
 ];
 
 describe('an image that is made anew', () => {
-  // contract.md G115, G117 and G120
+  // contract.md G115, G117, G121 and G124
   it('keeps its id and alternative text, has other bytes at another address, and is charged and reported once', async () => {
     const { article, asset } = await calls.illustrated(workspace, 'published');
     const before = await calls.readArticle(workspace, article.id);
@@ -216,6 +217,7 @@ describe('an image that is made anew', () => {
 });
 
 describe('a request that is refused', () => {
+  // contract.md G115
   it('an uploaded image without a prompt is 400 and names it', async () => {
     const { asset } = await calls.illustrated(workspace);
     for (const body of [undefined, {}, { prompt: ' ' }]) {
@@ -379,6 +381,31 @@ describe('while an image is made anew', () => {
     go(undefined);
     const wallet = await left();
     expect(wallet.reserved).toBe(0);
+    expect(await editor().storageUsed()).toBe(await bytesOfAssets());
+  });
+
+  // contract.md G122
+  it('the version of another language keeps the image of before, and a refresh brings the new one', async () => {
+    const { article, asset } = await calls.illustrated(workspace);
+    const { body } = await service.call(workspace.key, 'POST', `/api/articles/${article.id}/translations`, {
+      language: 'es',
+    });
+    await calls.untilFinal(workspace, body.job.id);
+    const version = body.article.id;
+    const copies = async (): Promise<Asset[]> =>
+      (await service.call(workspace.key, 'GET', `/api/articles/${version}/assets`)).body.assets;
+    const [copy] = await copies();
+    const changed = async () =>
+      (await service.call(workspace.key, 'GET', `/api/articles/${version}/refresh/estimate`)).body.estimate
+        .changedImages;
+    expect(await changed()).toBe(0);
+    await calls.regenerateTo(workspace, asset);
+    expect([await copies(), await changed()]).toEqual([[copy], 1]);
+    const refresh = await service.call(workspace.key, 'POST', `/api/articles/${version}/refresh`);
+    await calls.untilFinal(workspace, refresh.body.job.id);
+    const [refreshed] = await copies();
+    const now = await calls.readAsset(workspace, asset);
+    expect(await calls.load(refreshed?.url ?? '')).toEqual(await calls.load(now.url));
     expect(await editor().storageUsed()).toBe(await bytesOfAssets());
   });
 

@@ -14,7 +14,7 @@ import {
   regenerationEstimateResponse,
 } from './schemas.ts';
 
-/** Images that are made anew in place (contract.md G115 to G129). */
+/** Images that are made anew in place (contract.md G115 to G124). */
 export const createRegenerationRoutes = (runs: JobRuns, canDraw: boolean): RouteModule[] => [
   defineRoute(
     {
