@@ -4,6 +4,7 @@ import type { Asset } from '../../src/assets/schemas.ts';
 import type { Job } from '../../src/jobs/schemas.ts';
 import type { ImageModel, ImageRequest } from '../../src/providers/image-model.ts';
 import { documentOf, editing, paragraph } from '../articles/support.ts';
+import { useDataFolder } from './data-folder.ts';
 import { listenToAll } from './events.ts';
 import { type JobOptions, useJobs } from './jobs.ts';
 import type { Answer, TestService, TestWorkspace } from './service.ts';
@@ -111,9 +112,10 @@ export const drawing = (service: TestService) => {
  */
 export function useDrawing({ credits = 20, env = {} }: JobOptions = {}) {
   const model = createStandInModel();
+  const folder = useDataFolder();
   const jobs = useJobs(
     { imageModel: model },
-    { credits, env: { IMAGE_PROVIDER: 'pseudo', ...env } },
+    { credits, env: { IMAGE_PROVIDER: 'pseudo', DATA_DIR: folder, ...env } },
     (workspace) => listenToAll(jobs.service.db, workspace.id).then(() => undefined),
   );
   beforeEach(() => {

@@ -4,6 +4,7 @@ import type { Job } from '../../../src/jobs/schemas.ts';
 import type { RunningWorker } from '../../../src/processes/worker.ts';
 import { ProviderError } from '../../../src/providers/types.ts';
 import { imageWorkflowId } from '../../../src/temporal/ids.ts';
+import { useDataFolder } from '../../support/data-folder.ts';
 import { createStandInModel, drawing, picture } from '../../support/drawing.ts';
 import { silence, startEngineServer } from '../../support/engine-server.ts';
 import { startBeforeItsTurn } from '../../support/jobs.ts';
@@ -20,9 +21,10 @@ let worker: RunningWorker;
 let workspace: TestWorkspace;
 let calls: ReturnType<typeof drawing>;
 const model = createStandInModel();
+const folder = useDataFolder();
 
 beforeAll(async () => {
-  service = await startTestService({ IMAGE_PROVIDER: 'pseudo' });
+  service = await startTestService({ IMAGE_PROVIDER: 'pseudo', DATA_DIR: folder });
   calls = drawing(service);
   workspace = await service.workspace(100_000);
   worker = await service.startWorker({ imageModel: model });
