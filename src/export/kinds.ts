@@ -158,6 +158,12 @@ export const KINDS: readonly Kind[] = [
     ...toAsset(row),
     contentHash: row.content_hash,
   })),
+  {
+    ...table('asset-former-blobs', 'asset_former_blobs'),
+    rows: (workspaceId) => sql`
+      SELECT former.* FROM asset_former_blobs AS former JOIN assets ON assets.id = former.asset_id
+      WHERE former.workspace_id = ${workspaceId} AND ${ofLivingArticle(workspaceId)}`,
+  },
   table('reviews', 'reviews', ofLivingArticle, toReview),
   table('idea-clusters', 'idea_clusters', inLivingProject),
   table('jobs', 'jobs', inLivingProject, toJob),
