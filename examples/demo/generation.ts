@@ -1,19 +1,25 @@
 import { randomUUID } from 'node:crypto';
+import path from 'node:path';
 import type { ListrTask } from 'listr2';
+import type { LocalService } from '../../src/local/service.ts';
 import type { Article, GenerationConfig, Job, Outline } from '../client/api.ts';
 import { follow } from './follow.ts';
+import { writePage } from './page.ts';
 import type { DemoReceiver, Received } from './receiver.ts';
 import type { Findings } from './steps.ts';
 
 const WORDS = 600;
-/** article.created, two times article.generation.started, article.generation.completed, credits.consumed */
-const EVENTS = 5;
+/** The cover and one in the text. */
+const IMAGES = 2;
+/** article.created, two times article.generation.started, article.generation.completed, image.generated each, credits.consumed */
+const EVENTS = 5 + IMAGES;
 
 const CONFIG = {
   topic: 'Watering a school garden',
   audience: 'Teachers without a garden of their own',
   wordCount: WORDS,
-  imageCount: 0,
+  imageCount: IMAGES,
+  imageStyle: 'watercolor',
   writingQuality: 'standard',
   reviewOutline: true,
 } as const satisfies Partial<GenerationConfig>;
@@ -24,14 +30,19 @@ export interface Generation {
   /** The run that wrote the article. */
   job: Job;
   article: Article;
+  /** Path of the article as a page, with its images beside it. */
+  page: string;
   webhooks: readonly Received[];
   balance: number;
 }
 
 /** An article from a topic: its price, its outline, its text, its receipt and its events. */
-export const createGenerationSteps = (receiver: DemoReceiver): ListrTask<Findings>[] => [
+export const createGenerationSteps = (
+  { url, config }: LocalService,
+  receiver: DemoReceiver,
+): ListrTask<Findings>[] => [
   {
-    title: `Ask what an article of ${WORDS} words costs`,
+    title: `Ask what an article of ${WORDS} words and ${IMAGES} images costs`,
     async task({ call, source }, task) {
       const { estimate, whole } = (
         await call('estimateGeneration', {
@@ -39,7 +50,7 @@ export const createGenerationSteps = (receiver: DemoReceiver): ListrTask<Finding
           body: { generationConfig: CONFIG },
         })
       ).body;
-      task.title = `An article of ${WORDS} words costs ${whole.total} credit; its outline alone ${estimate.total}`;
+      task.title = `An article of ${WORDS} words and ${IMAGES} images costs ${whole.total} credits; its outline alone ${estimate.total}`;
     },
   },
   {
@@ -71,6 +82,15 @@ export const createGenerationSteps = (receiver: DemoReceiver): ListrTask<Finding
       generation.article = (await call('readArticle', { params: { articleId } })).body.article;
       const { wordCount, documentJson } = generation.article;
       task.title = `Written from the approved outline: ${wordCount} words in ${documentJson.blocks.length} blocks, waiting for review`;
+    },
+  },
+  {
+    title: 'Open the article with its images',
+    async task({ call, generation }, task) {
+      const { article } = generation;
+      const { assets } = (await call('listAssets', { params: { articleId: article.id } })).body;
+      generation.page = await writePage(path.resolve(config.DATA_DIR, 'demo'), url, article, assets);
+      task.title = `A cover and ${assets.length - 1} image in the text (shapes: no model was called): ${generation.page}`;
     },
   },
   {

@@ -62,6 +62,7 @@ async function demoEnvironment(env: NodeJS.ProcessEnv): Promise<NodeJS.ProcessEn
     LOG_LEVEL: env.LOG_LEVEL || 'warn',
     TRANSLATION_PROVIDER: 'pseudo',
     GENERATION_PROVIDER: 'pseudo',
+    IMAGE_PROVIDER: 'pseudo',
     WEBHOOK_ALLOWED_NETWORKS: networks,
   };
 }

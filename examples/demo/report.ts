@@ -66,7 +66,7 @@ export function report(
 }
 
 /** The outline that was approved, the beginning of what was written from it, and what it cost. */
-function reportGeneration({ outline, article, job, balance }: Generation): void {
+function reportGeneration({ outline, article, job, balance, page }: Generation): void {
   print('');
   print('An article from a topic (pseudo writer: no model was called)');
   print('');
@@ -76,6 +76,7 @@ function reportGeneration({ outline, article, job, balance }: Generation): void 
   }
   const text = article.documentJson.blocks.find(({ type }) => type === 'paragraph');
   if (text !== undefined) print(`  text       ${cut(textOf(text))}`);
+  print(`  page       ${page}`);
   print(
     `  receipt    ${article.wordCount} words: estimated ${job.estimatedCredits}, reserved ${job.reservedCredits}, consumed ${job.consumedCredits}; the balance is ${balance} now`,
   );

@@ -65,7 +65,7 @@ export function startMediaProcess(onEnd: (reason: string) => void): MediaProcess
   child.stderr?.on('data', (chunk: Buffer) => {
     lastWords = (lastWords + chunk.toString('utf8')).slice(-MAX_LAST_WORDS);
   });
-  child.stdin?.on('error', () => kill());
+  child.stdin?.on('error', () => child.kill('SIGKILL'));
   child.stdout?.on('data', (chunk: Buffer) => {
     try {
       for (const message of read(chunk)) {
@@ -83,6 +83,7 @@ export function startMediaProcess(onEnd: (reason: string) => void): MediaProcess
     isAlive: () => alive,
     kill,
     async run(job, bytes, timeoutMs) {
+      if (!alive) throw new Error('The process that decodes images has ended.');
       const result = new Promise<Message<MediaResult>>((resolve, reject) => {
         waiting = { resolve, reject };
       });

@@ -106,7 +106,7 @@ it('keeps an uploaded image, counts its bytes, shows it in the body, and serves 
   expect(other.contentHtml).toBe('');
 });
 
-// contract.md F48
+// contract.md F48, F52 and F53
 it('serves preview and thumbnail beside the image, which changes nothing of its own', async () => {
   const { id } = await editor.create(projectId);
   const { asset } = (await editor.upload('POST', assetsOf(id), png(1_500, 1_000))).body;
@@ -125,6 +125,22 @@ it('serves preview and thumbnail beside the image, which changes nothing of its 
   }
   const saved = await editor.patch(id, { documentJson: documentOf(image(asset.id)) });
   expect(saved.body.article.contentHtml).toContain(' width="1500" height="1000" loading="lazy">');
+
+  await service.db.updateTable('assets').set({ prompt: 'A garden' }).where('id', '=', asset.id).execute();
+  const copy = (await editor.call('POST', `/api/articles/${id}/duplicate`)).body.article;
+  const { assets } = (await editor.call('GET', assetsOf(copy.id))).body;
+  expect(assets).toEqual([
+    {
+      ...asset,
+      id: expect.any(String),
+      articleId: copy.id,
+      prompt: 'A garden',
+      url: expect.any(String),
+      previewUrl: asset.previewUrl.replace(asset.id, assets[0].id),
+      thumbnailUrl: asset.thumbnailUrl.replace(asset.id, assets[0].id),
+      createdAt: expect.any(String),
+    },
+  ]);
 });
 
 // contract.md F51

@@ -1,5 +1,8 @@
 import sharp from 'sharp';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
+import { blobFolder, createLocalBlobStore } from '../../src/blobs/blob-store.ts';
+import { collectBlobs } from '../../src/blobs/collect.ts';
+import { type ArticleId, type AssetId, newId } from '../../src/ids.ts';
 import type { ImageModel } from '../../src/providers/image-model.ts';
 import { createImageModel } from '../../src/providers/images/index.ts';
 import { ProviderError } from '../../src/providers/types.ts';
@@ -9,6 +12,8 @@ import { useGenerations } from '../support/generating.ts';
 import { eventually } from '../support/wait.ts';
 import { imagesIn } from './support/images.ts';
 
+const folder = useDataFolder();
+const blobs = createLocalBlobStore(blobFolder(folder));
 const server = await startEngineServer(() => silence);
 afterAll(() => server.close());
 const endpoint = createImageModel({
@@ -26,7 +31,7 @@ const imageModel: ImageModel = {
 const { service, workspace, calls, writers } = useGenerations({
   credits: 40,
   imageModel,
-  env: { DATA_DIR: useDataFolder() },
+  env: { DATA_DIR: folder },
 });
 const { imagesOf, assetsOf, bytesUsed, callsOf, stagedOf } = imagesIn(service);
 beforeEach(() => {
@@ -176,10 +181,18 @@ it('a run cancelled while it draws costs nothing, gives its bytes back, and its 
     (images) => asked === 3 && images.some(({ state }) => state === 'drawn'),
   );
   expect(await bytesUsed(workspace.id)).toBe(3 * 2 * 1024 * 1024);
-  expect(await stagedOf(job.id)).toHaveLength(1);
+  const [staged] = await stagedOf(job.id);
+  const stays = async (): Promise<boolean> => {
+    for (let round = 0; round < 2; round += 1) {
+      await collectBlobs(service.db, { blobs, graceMs: 0, signal: new AbortController().signal });
+    }
+    return blobs.has(staged?.hash ?? '');
+  };
+  expect(await stays()).toBe(true);
   await calls.cancel(workspace, job.id);
   expect(await bytesUsed(workspace.id)).toBe(0);
   expect(await stagedOf(job.id)).toEqual([]);
+  expect(await stays()).toBe(false);
   expect(await assetsOf(article.id)).toEqual([]);
   expect(await calls.readWallet(workspace)).toEqual({ balance: 40, reserved: 0, available: 40 });
   const { words } = await service.db
@@ -188,4 +201,35 @@ it('a run cancelled while it draws costs nothing, gives its bytes back, and its 
     .where('workspace_id', '=', workspace.id)
     .executeTakeFirstOrThrow();
   expect(words).toBeGreaterThanOrEqual(3 * 500);
+});
+
+// contract.md G102 and G106
+it('a cover that is there by the end stays, and that of the run is neither used nor charged', async () => {
+  const image = Buffer.from(await picture(), 'base64');
+  const own = newId<AssetId>();
+  let add = async (): Promise<unknown> => undefined;
+  draw = async () => {
+    await add();
+    add = async () => undefined;
+    return image;
+  };
+  const { article, job } = await calls.generate(workspace, { imageCount: 2 });
+  add = () =>
+    service.db
+      .insertInto('assets')
+      .values({
+        ...{ id: own, workspace_id: workspace.id, article_id: article.id as ArticleId, role: 'hero' },
+        ...{ content_hash: 'a'.repeat(64), media_type: 'image/png', byte_size: 0, file_name: 'own.png' },
+      })
+      .execute();
+  const ended = await calls.untilFinal(workspace, job.id);
+  expect(ended).toMatchObject({ status: 'COMPLETED', consumedCredits: 2 });
+  expect((await outcomesOf(job.id)).map(([state, reason]) => [state, reason])).toEqual([
+    ['failed', 'own_cover'],
+    ['delivered', null],
+  ]);
+  const heroes = (await assetsOf(article.id)).filter(({ role }) => role === 'hero');
+  expect(heroes.map(({ id }) => id)).toEqual([own]);
+  const told = (await calls.events(article.id)).filter(({ event }) => event === 'image.generated');
+  expect(told.map(({ data }) => data.type)).toEqual(['inline']);
 });

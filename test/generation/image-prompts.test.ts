@@ -130,6 +130,15 @@ describe('the images of an article', () => {
     expect(places(await requestImagePrompts(writer, requestOf({ images })))).toEqual(expected);
   });
 
+  // contract.md G76
+  it('have room for their number in the response', async () => {
+    const { writer, requests } = await scripted({ images: [image(0)] });
+    for (const inline of [0, 19])
+      await requestImagePrompts(writer, requestOf({ images: { cover: true, inline } }));
+    const limits = requests().map((request) => (request as unknown as { max_tokens: number }).max_tokens);
+    expect(limits).toEqual([450 + 500 + 4_096, 20 * 450 + 500 + 4_096]);
+  });
+
   it('stand in no section that is left out', async () => {
     const model = await scripted({ images: [image(1), image(2)] });
     const article = articleOf(['Soil', 'Light']);

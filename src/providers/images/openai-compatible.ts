@@ -141,7 +141,8 @@ function failure(
   const message = isOfModel
     ? `${NAMES.engine} sent a response that has no list of images. ${CHECK}`
     : `${NAMES.engine} sent an address from which no image could be fetched.`;
-  return new ProviderError('unusable', message, { cause: error });
+  // Without its cause, which quotes the whole response.
+  return new ProviderError('unusable', message);
 }
 
 /** Our own error, which the client may have wrapped. */
