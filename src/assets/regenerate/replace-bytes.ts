@@ -1,8 +1,9 @@
 import { sql } from 'kysely';
-import { bytesOf, hashesOf, mediaColumns } from '../../articles/images.ts';
+import { hashesOf, mediaColumns } from '../../articles/images.ts';
 import { storedBytes } from '../../credits/storage-quota.ts';
 import type { Tx } from '../../db/database.ts';
 import type { StoredMedia } from '../../db/tables.ts';
+import { bytesOf } from '../../document/translation/source.ts';
 import type { ArticleId, AssetId } from '../../ids.ts';
 import { VARIANT_MEDIA_TYPE } from '../../media/media.ts';
 import type { ServedBlob } from '../former-blobs.ts';
