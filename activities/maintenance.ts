@@ -1,7 +1,7 @@
 import { activityInfo, cancellationSignal, heartbeat, log } from '@temporalio/activity';
 import { ApplicationFailure, CancelledFailure } from '@temporalio/common';
 import { pruneRevisions } from '../src/articles/revisions/prune.ts';
-import { pruneFormerBlobs } from '../src/assets/former-blobs.ts';
+import { pruneFormerBlobs } from '../src/articles/former-blobs.ts';
 import { pruneAuditEntries } from '../src/audit/prune.ts';
 import { type BlobStore, BlobStoreError } from '../src/blobs/blob-store.ts';
 import { type CollectPosition, collectBlobs } from '../src/blobs/collect.ts';

@@ -1,3 +1,4 @@
+import { findFormerBlob, type ServedBlob } from '../articles/former-blobs.ts';
 import { contentMark } from '../blobs/asset.ts';
 import type { BlobStore } from '../blobs/blob-store.ts';
 import { rethrowUnread } from '../blobs/unavailable.ts';
@@ -7,7 +8,6 @@ import { respond } from '../http/exchange.ts';
 import type { Page } from '../http/pages.ts';
 import { type AssetId, parseId } from '../ids.ts';
 import { VARIANT_MEDIA_TYPE } from '../media/media.ts';
-import { findFormerBlob, type ServedBlob } from './former-blobs.ts';
 
 /**
  * Headers of an image. Any site may show it, but it never runs scripts: an SVG opened on its own is a download, and the

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
-import { pruneFormerBlobs } from '../../src/assets/former-blobs.ts';
+import { pruneFormerBlobs } from '../../src/articles/former-blobs.ts';
 import type { Asset } from '../../src/assets/schemas.ts';
 import { collectBlobs } from '../../src/blobs/collect.ts';
 import { createBlobStore } from '../../src/blobs/create.ts';

@@ -1,5 +1,5 @@
 import sharp from 'sharp';
-import { afterAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { blobFolder, createLocalBlobStore } from '../../src/blobs/blob-store.ts';
 import { collectBlobs } from '../../src/blobs/collect.ts';
 import { type ArticleId, type AssetId, newId } from '../../src/ids.ts';
@@ -11,6 +11,7 @@ import { type EngineResponse, silence, startEngineServer } from '../support/engi
 import { useGenerations } from '../support/generating.ts';
 import { eventually } from '../support/wait.ts';
 import { imagesIn } from './support/images.ts';
+import { controlSteps, type StepControl } from './support/steps.ts';
 
 const folder = useDataFolder();
 const blobs = createLocalBlobStore(blobFolder(folder));
@@ -34,6 +35,10 @@ const { service, workspace, calls, writers } = useGenerations({
   env: { DATA_DIR: folder },
 });
 const { imagesOf, assetsOf, bytesUsed, callsOf, stagedOf } = imagesIn(service);
+let steps: StepControl;
+beforeAll(async () => {
+  steps = await controlSteps(service.db);
+});
 beforeEach(() => {
   draw = endpoint.draw;
   server.answer = () => silence;
@@ -232,4 +237,25 @@ it('a cover that is there by the end stays, and that of the run is neither used 
   expect(heroes.map(({ id }) => id)).toEqual([own]);
   const told = (await calls.events(article.id)).filter(({ event }) => event === 'image.generated');
   expect(told.map(({ data }) => data.type)).toEqual(['inline']);
+});
+
+// contract.md G89, G109 and G111
+it('a run that fails after its images gives their bytes back; the next one makes them anew, from the same prompts', async () => {
+  const image = Buffer.from(await picture(), 'base64');
+  let drawn = 0;
+  draw = () => {
+    drawn += 1;
+    return Promise.resolve(image);
+  };
+  await steps.refuse('FINALIZING');
+  const failed = await calls.generateTo(workspace, { imageCount: 2 });
+  expect(failed.job).toMatchObject({ status: 'FAILED', consumedCredits: 0 });
+  expect([drawn, await bytesUsed(workspace.id)]).toEqual([2, 0]);
+  expect(await stagedOf(failed.job.id)).toEqual([]);
+  await steps.refuse(null);
+  const { body } = await calls.draft(workspace, failed.article.id);
+  const job = await calls.untilFinal(workspace, body.job.id);
+  expect(job).toMatchObject({ status: 'COMPLETED', consumedCredits: 3 });
+  expect(drawn).toBe(4);
+  expect(writers.asked.filter((kind) => kind === 'imagePrompts')).toHaveLength(1);
 });

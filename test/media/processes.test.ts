@@ -89,7 +89,7 @@ it('it gets none of the secrets of its parent, and ends with it', async () => {
       .split('\0')
       .filter(Boolean)
       .map((line) => line.split('=')[0]),
-  ).toEqual(['MALLOC_ARENA_MAX', 'NODE_NO_WARNINGS']);
+  ).toEqual(['MALLOC_ARENA_MAX', 'VIPS_DISC_THRESHOLD', 'NODE_NO_WARNINGS']);
 
   const script = `
     const { createMediaProcessor } = await import(${JSON.stringify(new URL('../../src/media/processor.ts', import.meta.url).href)});

@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import { updatedEvents } from '../../articles/events.ts';
 import { hashesOf } from '../../articles/images.ts';
 import { contentChanged, summaryColumns } from '../../articles/queries.ts';
+import { type Replacing, replaceImage } from '../../articles/replace-image.ts';
 import { keepBlobs } from '../../blobs/references.ts';
 import { clockTimestamp } from '../../db/clock.ts';
 import type { Database, Tx } from '../../db/database.ts';
@@ -18,10 +19,8 @@ import type { JobAreas } from '../../jobs/start.ts';
 import { countUnpaid } from '../../jobs/unpaid.ts';
 import type { Replacement } from '../../temporal/shapes.ts';
 import { isShown } from '../change.ts';
-import { keepFormerBlobs } from '../former-blobs.ts';
 import { ONLY_IMAGE } from './admit.ts';
 import { PROGRESS } from './draw.ts';
-import { type Drawn, replaceBytes } from './replace-bytes.ts';
 
 /** The image is not the one of admission any more: a person has replaced or deleted it. */
 class ImageChangedError extends Error {
@@ -72,7 +71,7 @@ async function readDrawn(db: Database, jobId: JobId) {
   if (processed === null || replaces === null || prompt === null) {
     throw new Error(`job ${jobId} has no image to put in place`);
   }
-  const image: Drawn = { assetId: asset_id, replaces, prompt, image: processed };
+  const image: Replacing = { assetId: asset_id, replaces, prompt, image: processed };
   return { requestId: request_id ?? '', heldBytes: held_bytes, credits: reserved_credits, ...image };
 }
 
@@ -81,15 +80,15 @@ const settle = (
   jobId: JobId,
   { requestId, heldBytes, credits, ...drawn }: Awaited<ReturnType<typeof readDrawn>>,
 ): Promise<boolean> =>
-  settleJob(tx, jobId, 'FINALIZING', async ({ id: articleId, workspace_id: workspaceId }: JobTarget) => {
+  settleJob(tx, jobId, 'FINALIZING', async (article: JobTarget) => {
+    const { id: articleId, workspace_id: workspaceId } = article;
     const { assetId, image } = drawn;
     const hashes = hashesOf([image]);
     const kept = await keepBlobs(tx, hashes);
     if (hashes.some((hash) => !kept.has(hash))) throw new Error(`bytes of job ${jobId} are not stored`);
-    const replaced = await replaceBytes(tx, articleId, drawn);
+    const replaced = await replaceImage(tx, article, drawn);
     if (replaced === null) throw new ImageChangedError(`asset ${assetId}`);
     await markDelivered(tx, jobId);
-    await keepFormerBlobs(tx, { id: assetId, workspaceId }, replaced.former);
     const author = { actor: { kind: 'system', workspaceId, jobId }, requestId } as const;
     await recordChange(
       tx,

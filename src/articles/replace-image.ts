@@ -1,40 +1,37 @@
 import { sql } from 'kysely';
-import { hashesOf, mediaColumns } from '../../articles/images.ts';
-import { storedBytes } from '../../credits/storage-quota.ts';
-import type { Tx } from '../../db/database.ts';
-import type { StoredMedia } from '../../db/tables.ts';
-import { bytesOf } from '../../document/translation/source.ts';
-import type { ArticleId, AssetId } from '../../ids.ts';
-import { VARIANT_MEDIA_TYPE } from '../../media/media.ts';
-import type { ServedBlob } from '../former-blobs.ts';
-import type { AssetRow } from '../schemas.ts';
+import { storedBytes } from '../credits/storage-quota.ts';
+import type { Tx } from '../db/database.ts';
+import type { StoredMedia } from '../db/tables.ts';
+import { bytesOf } from '../document/translation/source.ts';
+import type { ArticleId, AssetId, WorkspaceId } from '../ids.ts';
+import { VARIANT_MEDIA_TYPE } from '../media/media.ts';
+import { keepFormerBlobs, type ServedBlob } from './former-blobs.ts';
+import { hashesOf, mediaColumns } from './images.ts';
 
 /** An image that takes the place of another one. */
-export interface Drawn {
+export interface Replacing {
   readonly assetId: AssetId;
   /** The hash of the image that it may replace. */
   readonly replaces: string;
-  readonly prompt: string;
+  readonly prompt: string | null;
   readonly image: StoredMedia;
 }
 
 export interface Replaced {
-  readonly role: AssetRow['role'];
+  readonly role: 'hero' | 'inline';
   /** Bytes of the storage quota that it needs more; negative for less. */
   readonly grownBy: number;
-  /** Files that the image has no longer. */
-  readonly former: readonly ServedBlob[];
 }
 
 /**
- * Puts other bytes in the place of an image of a locked article, in one guarded statement; its id and alternative text
- * stay, the file name gets the ending of the new format.
+ * Puts other bytes, which are kept, in the place of an image of a locked article, in one guarded statement; its id and
+ * alternative text stay, the file name gets the ending of the new format. Its earlier addresses go on serving for a while.
  * @returns null when the image is gone or has other bytes than those that may be replaced; nothing is changed then
  */
-export async function replaceBytes(
+export async function replaceImage(
   tx: Tx,
-  articleId: ArticleId,
-  { assetId, replaces, prompt, image }: Drawn,
+  article: { readonly id: ArticleId; readonly workspace_id: WorkspaceId },
+  { assetId, replaces, prompt, image }: Replacing,
 ): Promise<Replaced | null> {
   const ending = `.${image.mediaType.replace(/^image\//, '')}`;
   const former = await tx
@@ -44,7 +41,7 @@ export async function replaceBytes(
         .select(['id', 'role', 'content_hash', 'media_type', 'preview_hash', 'thumbnail_hash'])
         .select(storedBytes.as('bytes'))
         .where('id', '=', assetId)
-        .where('article_id', '=', articleId)
+        .where('article_id', '=', article.id)
         .where('content_hash', '=', replaces)
         .forUpdate(),
     )
@@ -72,9 +69,10 @@ export async function replaceBytes(
     { hash: former.preview_hash, mediaType: VARIANT_MEDIA_TYPE },
     { hash: former.thumbnail_hash, mediaType: VARIANT_MEDIA_TYPE },
   ];
-  return {
-    role: former.role,
-    grownBy: bytesOf([image]) - Number(former.bytes),
-    former: files.filter((file): file is ServedBlob => file.hash !== null && !present.has(file.hash)),
-  };
+  await keepFormerBlobs(
+    tx,
+    { id: assetId, workspaceId: article.workspace_id },
+    files.filter((file): file is ServedBlob => file.hash !== null && !present.has(file.hash)),
+  );
+  return { role: former.role, grownBy: bytesOf([image]) - Number(former.bytes) };
 }
