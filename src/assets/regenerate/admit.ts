@@ -9,13 +9,14 @@ import type { ImageStyle } from '../../db/tables.ts';
 import { conflict, invalid, notFound } from '../../errors.ts';
 import { type Queued, queueGeneration } from '../../generation/admit.ts';
 import { generationConfigSchema } from '../../generation/config.ts';
-import { IMAGE_BYTES } from '../../generation/images/limits.ts';
+
 import { imageCredits } from '../../generation/price.ts';
 import type { ArticleId, AssetId } from '../../ids.ts';
 import { admitJob, type Replayed } from '../../jobs/admit.ts';
 import { toJob } from '../../jobs/queries.ts';
 import type { JobRuns } from '../../jobs/runs.ts';
 import type { Job } from '../../jobs/schemas.ts';
+import { MAX_GENERATED_BYTES } from '../../media/limits.ts';
 import { imageWorkflowId } from '../../temporal/ids.ts';
 import { findAsset } from '../read.ts';
 import type { AssetRow } from '../schemas.ts';
@@ -117,7 +118,7 @@ async function admit(
     article,
     idempotencyKey,
     credits: estimate.total,
-    bytes: IMAGE_BYTES,
+    bytes: MAX_GENERATED_BYTES,
     workflowId: imageWorkflowId,
     events: () => [],
     audit: { action: 'assets.regeneration_requested', details: { assetId, quality: estimate.quality } },
