@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import type { Asset } from '../../src/assets/schemas.ts';
 import { documentOf, editing, paragraph } from '../articles/support.ts';
 import { image, picture, useDrawing } from '../support/drawing.ts';
@@ -8,6 +8,13 @@ import { untilWaiting, whileLocked } from '../translations/support/locks.ts';
 
 const { service, workspace, calls, model } = useDrawing();
 const editor = () => editing(service, workspace);
+
+// The first image takes longer: the process that decodes it has to start, and no lock is held meanwhile.
+beforeAll(async () => {
+  const first = await service.workspace();
+  const { asset } = await calls.illustrated(first);
+  await calls.regenerateTo(first, asset);
+});
 
 /** A job whose model waits for `go`. */
 async function underWay(asset: Asset) {
