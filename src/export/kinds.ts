@@ -161,6 +161,12 @@ export const KINDS: readonly Kind[] = [
   { ...table('article-sources', 'article_sources', ofLivingArticle), large: true },
   table('article-notes', 'article_notes', ofLivingArticle),
   table('article-claims', 'article_claims', ofLivingArticle),
+  {
+    ...table('asset-former-blobs', 'asset_former_blobs'),
+    rows: (workspaceId) => sql`
+      SELECT former.* FROM asset_former_blobs AS former JOIN assets ON assets.id = former.asset_id
+      WHERE former.workspace_id = ${workspaceId} AND ${ofLivingArticle(workspaceId)}`,
+  },
   table('reviews', 'reviews', ofLivingArticle, toReview),
   table('idea-clusters', 'idea_clusters', inLivingProject),
   table('jobs', 'jobs', inLivingProject, toJob),

@@ -7,9 +7,9 @@ const JOBS_AT_ONCE = 100;
 const CALLS_AT_ONCE = 5_000;
 
 /**
- * Removes settings, voice, outline, sections and prompts of images of jobs that ended before the retention, and calls that began before it. The
- * jobs stay, and the figures of their reports but for the calls.
- * @returns number of jobs
+ * Removes settings, voice, outline, sections and prompts of images of jobs that ended before the retention, and calls that
+ * began before it. The jobs stay, and the figures of their reports but for the calls.
+ * @returns number of generations
  */
 export async function pruneGenerations(db: Database, options: PruneOptions): Promise<number> {
   const { retentionMs, onProgress } = options;
@@ -19,6 +19,7 @@ export async function pruneGenerations(db: Database, options: PruneOptions): Pro
     { ageMs: retentionMs, limit: CALLS_AT_ONCE },
     onProgress,
   );
+  await pruneImages(db, options);
   return pruneJobs(
     db,
     {
@@ -45,6 +46,21 @@ export async function pruneGenerations(db: Database, options: PruneOptions): Pro
           .where('job_id', 'in', jobIds)
           .where('content', 'is not', null)
           .execute();
+      },
+    },
+    options,
+  );
+}
+
+/** Also of jobs that make an image anew, which have nothing else. */
+const pruneImages = (db: Database, options: PruneOptions): Promise<number> =>
+  pruneJobs(
+    db,
+    {
+      table: 'generation_images',
+      mark: 'prompt',
+      atOnce: JOBS_AT_ONCE,
+      async empty(tx, jobIds) {
         await tx
           .updateTable('generation_images')
           .set({ prompt: null, alt_text: null, caption: null, drawn_hash: null, processed: null })
@@ -54,4 +70,3 @@ export async function pruneGenerations(db: Database, options: PruneOptions): Pro
     },
     options,
   );
-}

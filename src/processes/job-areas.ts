@@ -1,3 +1,4 @@
+import { regenerationArea } from '../assets/regenerate/area.ts';
 import { generationArea } from '../generation/area.ts';
 import type { GenerationFeatures } from '../generation/price.ts';
 import type { JobAreas } from '../jobs/start.ts';
@@ -9,6 +10,7 @@ export const jobAreas: JobAreas = {
   refresh: refreshArea,
   generate: generationArea,
   outline: generationArea,
+  image: regenerationArea,
 };
 
 /** Features of generations besides writing: none yet, whatever their settings. */

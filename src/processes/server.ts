@@ -144,6 +144,7 @@ export async function startServer(config: ConnectedConfig, logger: Logger): Prom
       jobWatch,
       eventWatch,
       catchUp,
+      canDraw: config.IMAGE_PROVIDER !== 'none',
       unbilledLimit: config.UNBILLED_LIMIT_WORDS,
       engineSlots: config.TRANSLATION_ACTIVITY_SLOTS,
       aiWaitMs: config.AI_WAIT_SECONDS * 1_000,

@@ -6,6 +6,7 @@ import { createAiActivities } from '../../activities/ai.ts';
 import { createBurstActivities } from '../../activities/bursts.ts';
 import { createGenerationActivities } from '../../activities/generation.ts';
 import { createMaintenanceActivities } from '../../activities/maintenance.ts';
+import { createRegenerationActivities } from '../../activities/regeneration.ts';
 import { createTranslationActivities } from '../../activities/translation.ts';
 import { createWebhookActivities } from '../../activities/webhooks.ts';
 import { startCheckingLinks } from '../articles/links/check.ts';
@@ -199,6 +200,12 @@ export async function startWorker(
         onImage: metrics.countImage,
       }),
     ),
+    ...metrics.countRegenerations(
+      createRegenerationActivities({
+        ...{ ...ofJobs, imageModel, blobs, media, stopping: parts },
+        onImageCall: metrics.countImageCall,
+      }),
+    ),
   };
   const workers = await Promise.all([
     Worker.create({
@@ -315,6 +322,7 @@ export async function startWorker(
     await metrics.close();
     await probe.close();
     await connection.close();
+    await media.close();
     await blobs.close();
     await closeThreads();
     await deliveries.destroy();

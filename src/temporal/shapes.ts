@@ -30,6 +30,18 @@ export interface GenerationRunResult {
   readonly sections?: number;
 }
 
+export interface ImageRunInput {
+  readonly jobId: JobId;
+}
+
+/** `changed`: a person had replaced or deleted the image, and its job has failed. */
+export type Replacement = 'settled' | 'already ended' | 'changed';
+
+/** How the regeneration of an image ended. */
+export interface ImageRunResult {
+  readonly outcome: Replacement;
+}
+
 /**
  * What made a run fail: its texts (the engine worked, and nothing usable came of it or it declined them), an engine that
  * was away or refused us, or this service.
@@ -138,6 +150,7 @@ export interface StartedWorkflows {
   readonly translateArticle: (input: TranslationRunInput) => Promise<TranslationRunResult>;
   readonly refreshTranslation: (input: TranslationRunInput) => Promise<TranslationRunResult>;
   readonly generateArticle: (input: GenerationRunInput) => Promise<GenerationRunResult>;
+  readonly regenerateImage: (input: ImageRunInput) => Promise<ImageRunResult>;
   readonly deliverWebhook: (input: DeliverWebhookInput) => Promise<DeliverWebhookResult>;
   readonly deliverBurst: (input: DeliverBurstInput) => Promise<DeliverBurstResult>;
   readonly aiOperation: (input: AiOperationInput) => Promise<AiOperationResult>;
