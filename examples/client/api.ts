@@ -47,6 +47,12 @@ export type Review = { id: string; articleId: string; workspaceId: string; decis
 
 export type Asset = { id: string; articleId: string; workspaceId: string; role: 'hero' | 'inline'; mediaType: string; byteSize: number; fileName: string; altText: string; url: string; width: number | null; height: number | null; previewUrl: string | null; thumbnailUrl: string | null; prompt: string | null; createdAt: string };
 
+export type RegenerationEstimate = { quality: 'standard' | 'hd'; total: number };
+
+export type Wallet = { balance: number; reserved: number; available: number };
+
+export type Job = { id: string; articleId: string; workspaceId: string; projectId: string; status: 'QUEUED' | 'TRANSLATING' | 'VALIDATING' | 'RESEARCHING' | 'OUTLINING' | 'WRITING' | 'GENERATING_IMAGE_PROMPTS' | 'GENERATING_IMAGES' | 'PROCESSING_MEDIA' | 'FINALIZING' | 'COMPLETED' | 'FAILED' | 'CANCELLED'; kind: 'generation' | 'translation'; currentStep: 'validate' | 'research' | 'outline' | 'write' | 'image-prompts' | 'images' | 'media-processing' | 'translate' | 'finalize' | null; progress: number; idempotencyKey: string; estimatedCredits: number; reservedCredits: number; consumedCredits: number; errorCode: 'GENERATION_FAILED' | 'TRANSLATION_FAILED' | null; errorMessage: string | null; createdAt: string };
+
 export type ListedCategory = { id: string; workspaceId: string; primaryLanguage: string; createdAt: string; updatedAt: string; translations: CategoryName[]; articleCount: number };
 
 export type CategoryName = { id: string; categoryId: string; workspaceId: string; language: string; name: string; slug: string; createdAt: string; updatedAt: string };
@@ -55,13 +61,9 @@ export type Category = { id: string; workspaceId: string; primaryLanguage: strin
 
 export type ReducedCategory = { id: string; primaryLanguage: string; translations: { language: string; name: string; slug: string }[] };
 
-export type Job = { id: string; articleId: string; workspaceId: string; projectId: string; status: 'QUEUED' | 'TRANSLATING' | 'VALIDATING' | 'RESEARCHING' | 'OUTLINING' | 'WRITING' | 'GENERATING_IMAGE_PROMPTS' | 'GENERATING_IMAGES' | 'PROCESSING_MEDIA' | 'FINALIZING' | 'COMPLETED' | 'FAILED' | 'CANCELLED'; kind: 'generation' | 'translation'; currentStep: 'validate' | 'research' | 'outline' | 'write' | 'image-prompts' | 'images' | 'media-processing' | 'translate' | 'finalize' | null; progress: number; idempotencyKey: string; estimatedCredits: number; reservedCredits: number; consumedCredits: number; errorCode: 'GENERATION_FAILED' | 'TRANSLATION_FAILED' | null; errorMessage: string | null; createdAt: string };
-
 export type TranslationStates = { current: number; stale: number; edited: number; editedAndStale: number; new: number; gone: number };
 
 export type Estimate = { words: number; total: number };
-
-export type Wallet = { balance: number; reserved: number; available: number };
 
 export type UnitPair = { source: string; version: string };
 
@@ -107,7 +109,9 @@ export type TranslationTally = { total: number; left: number; accepted: number; 
 
 export type GenerationReport = { jobId: string; articleId: string; status: 'QUEUED' | 'TRANSLATING' | 'VALIDATING' | 'RESEARCHING' | 'OUTLINING' | 'WRITING' | 'GENERATING_IMAGE_PROMPTS' | 'GENERATING_IMAGES' | 'PROCESSING_MEDIA' | 'FINALIZING' | 'COMPLETED' | 'FAILED' | 'CANCELLED'; writer: string | null; credits: { estimated: number; reserved: number; consumed: number }; words: number; outline: { approved: boolean; repairs: string[] }; plan: { used: boolean; repairs: string[] } | null; sections: ({ kind: 'section' | 'faq'; heading: string | null; words: number; written: boolean; takenOver: boolean; leftOut: boolean; repairs: string[]; mended: Record<string, number> })[]; leftOut: string[]; editing: { written: boolean; leftOut: boolean; repairs: string[]; edits: ({ blockId: string; change: 'replaced' | 'deleted'; reason: string | null })[]; refused: number; unread: number } | null; lead: { written: boolean; leftOut: boolean; repairs: string[]; words: number; named: boolean } | null; checks: { nearCopies: { blockId: string; ofBlockId: string; share: number }[]; sameHeadings: { blockId: string; asBlockId: string }[]; keyword: { inLead: boolean; inHeading: boolean; density: number; tooDense: boolean } | null; figures: { blockId: string; figure: string }[]; lengths: { id: string; planned: number; words: number }[] } | null; images: { requested: number; delivered: number; items: ({ number: number; role: 'hero' | 'inline'; status: 'pending' | 'drawn' | 'delivered' | 'failed'; assetId: string | null; reason: 'no_model' | 'own_cover' | 'image_limit' | 'no_prompt' | 'refused' | 'busy' | 'misconfigured' | 'unanswered' | 'not_an_image' | 'too_large' | 'storage' | null; answered: number; unanswered: number })[] }; calls: ({ part: number | null; image: number | null; kind: 'outline' | 'plan' | 'section' | 'faq' | 'edits' | 'lead' | 'imagePrompts' | 'image'; model: string; outcome: 'answered' | 'unanswered' | null; startedAt: string; milliseconds: number | null; inputTokens: number | null; cachedTokens: number | null; outputTokens: number | null; reasoningTokens: number | null })[] };
 
-export type LedgerEntry = { id: string; kind: 'grant' | 'purchase' | 'settlement'; amount: number; paymentEventId: string | null; purpose: 'translation' | 'refresh' | 'generate' | 'outline' | 'ai_operation' | null; runId: string | null; createdAt: string };
+export type ImageReport = { jobId: string; articleId: string; assetId: string; status: 'QUEUED' | 'TRANSLATING' | 'VALIDATING' | 'RESEARCHING' | 'OUTLINING' | 'WRITING' | 'GENERATING_IMAGE_PROMPTS' | 'GENERATING_IMAGES' | 'PROCESSING_MEDIA' | 'FINALIZING' | 'COMPLETED' | 'FAILED' | 'CANCELLED'; credits: { estimated: number; reserved: number; consumed: number }; quality: 'standard' | 'hd'; style: 'photorealistic' | 'editorial' | 'minimalist-vector' | '3d-render' | 'watercolor' | 'corporate-tech' | 'cinematic' | 'illustration' | null; prompt: string | null; reason: 'no_model' | 'own_cover' | 'image_limit' | 'no_prompt' | 'refused' | 'busy' | 'misconfigured' | 'unanswered' | 'not_an_image' | 'too_large' | 'storage' | null; calls: ({ model: string; outcome: 'answered' | 'unanswered' | null; startedAt: string; milliseconds: number | null })[] };
+
+export type LedgerEntry = { id: string; kind: 'grant' | 'purchase' | 'settlement'; amount: number; paymentEventId: string | null; purpose: 'translation' | 'refresh' | 'generate' | 'outline' | 'image' | 'ai_operation' | null; runId: string | null; createdAt: string };
 
 export type AuditEntry = { id: string; action: string; actor: { kind: 'api_key' | 'operator' | 'system'; id: string | null }; targetType: string; targetId: string | null; details: Record<string, unknown>; requestId: string | null; createdAt: string };
 
@@ -413,6 +417,16 @@ export interface Operations {
     input: { params: { articleId: string }; body: { url: string; altText?: string | null } };
     output: { status: 201; headers: Headers; body: { asset: Asset } };
   };
+  /** Estimate the regeneration of an image */
+  estimateRegeneration: {
+    input: { params: { articleId: string; assetId: string }; query?: { quality?: 'standard' | 'hd' } };
+    output: { status: 200; headers: Headers; body: { estimate: RegenerationEstimate; wallet: Wallet; sufficient: boolean } };
+  };
+  /** Regenerate an image */
+  regenerateImage: {
+    input: { params: { articleId: string; assetId: string }; headers?: { 'Idempotency-Key'?: string }; body?: { prompt?: string | null; quality?: 'standard' | 'hd' | null; idempotencyKey?: string | null } };
+    output: { status: 200; headers: Headers; body: { article: Article; job: Job; estimate: null; reused: true } } | { status: 202; headers: Headers; body: { article: Article; job: Job; estimate: RegenerationEstimate; reused: false } };
+  };
   /** List categories */
   listCategories: {
     input: { params: { workspaceId: string } };
@@ -696,7 +710,7 @@ export interface Operations {
   /** Read the report of a job */
   readJobReport: {
     input: { params: { jobId: string } };
-    output: { status: 200; headers: Headers; body: { report: TranslationReport | GenerationReport } };
+    output: { status: 200; headers: Headers; body: { report: TranslationReport | GenerationReport | ImageReport } };
   };
   /** Read the credit wallet */
   readWallet: {
@@ -804,6 +818,8 @@ export const OPERATIONS = {
   deleteAsset: ['DELETE', '/api/articles/{articleId}/assets/{assetId}'],
   uploadHero: ['PUT', '/api/articles/{articleId}/hero'],
   fetchHero: ['POST', '/api/articles/{articleId}/hero/from-url'],
+  estimateRegeneration: ['GET', '/api/articles/{articleId}/assets/{assetId}/regenerate/estimate'],
+  regenerateImage: ['POST', '/api/articles/{articleId}/assets/{assetId}/regenerate'],
   listCategories: ['GET', '/api/workspaces/{workspaceId}/categories'],
   createCategory: ['POST', '/api/workspaces/{workspaceId}/categories'],
   updateCategory: ['PATCH', '/api/workspaces/{workspaceId}/categories/{categoryId}'],
