@@ -87,7 +87,10 @@ it('processes that write in any order leave the latest success, and the failures
 it('attempts are counted by hour; of deleted endpoints nothing is written, and the rest is', async () => {
   const workspace = await service.workspace();
   const insert = (deleted_at?: Date) =>
-    insertEndpoint(service.db, workspace.id, { events: ['article.created'], ...(deleted_at && { deleted_at }) });
+    insertEndpoint(service.db, workspace.id, {
+      events: ['article.created'],
+      ...(deleted_at && { deleted_at }),
+    });
   const [living, deleted] = [await insert(), await insert(new Date())];
   const one = startProcess();
   for (const id of [living, deleted, newId<EndpointId>()]) {
