@@ -142,7 +142,7 @@ export interface WebhookTables {
     resumed_at: CreatedAt;
     /** Whether the rate doubles every few seconds, until it is known how much the receiver takes. */
     searching: Default<boolean>;
-    /** What the receiver took when it refused last. */
+    /** The rate that was refused last. */
     ceiling: Default<number>;
     /** The silence after the last refusal. */
     back_off_seconds: Default<number>;

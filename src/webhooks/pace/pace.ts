@@ -95,7 +95,7 @@ export const laterRefusal = (now: Instant): RawBuilder<unknown> => sql`
     greatest(${MIN_RATE}, CASE WHEN kept = 0 THEN rate_now / 2
       WHEN unsure THEN ${KEPT.searching} * took ELSE ${KEPT.usual} * took END),
     kept = 0 OR soon,
-    CASE WHEN kept = 0 OR unsure THEN 'infinity' ELSE took END,
+    CASE WHEN kept = 0 OR unsure THEN 'infinity' ELSE rate_now END,
     back_off, ${now}, ${now} + ${seconds(sql`greatest(back_off, given.retry_after)`)}
   FROM (SELECT greatest(0, ${takenAt(now)} - given.refused) AS kept, ${rateAt(now)} AS rate_now,
           ${secondsFrom(sql`pace.resumed_at`, now)} < ${SOON} AS soon) AS seen
