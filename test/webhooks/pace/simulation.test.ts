@@ -1,4 +1,3 @@
-import { sql } from 'kysely';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { register } from '../../support/events.ts';
 import { useTestService } from '../../support/service.ts';
