@@ -13,7 +13,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
       rate float8 NOT NULL CHECK (rate > 0),
       next_at timestamptz NOT NULL DEFAULT now(),
       refused_at timestamptz NOT NULL DEFAULT '-infinity',
-      resumed_at timestamptz NOT NULL DEFAULT now(),
+      resumed_at timestamptz NOT NULL DEFAULT '-infinity',
       searching boolean NOT NULL DEFAULT false,
       ceiling float8 NOT NULL DEFAULT 'infinity',
       back_off_seconds smallint NOT NULL DEFAULT 1,

@@ -136,9 +136,9 @@ export interface WebhookTables {
     rate: number;
     /** Nothing may be sent before. */
     next_at: CreatedAt;
-    /** When the rate was lowered last; the pace is in force for ten minutes after. */
+    /** When the rate was lowered last. */
     refused_at: CreatedAt;
-    /** The end of the silence after that. */
+    /** The end of the silence after that; for ten minutes more it is in force. */
     resumed_at: CreatedAt;
     /** Whether the rate doubles every few seconds, until it is known how much the receiver takes. */
     searching: Default<boolean>;

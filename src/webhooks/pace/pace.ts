@@ -10,7 +10,7 @@ import { type RawBuilder, sql } from 'kysely';
  * - Each request that is spent raises the rate a little, so an unused pace does not grow. At full use it doubles every
  *   five seconds while searching, else grows by a tenth every ten seconds, and near the rate that was refused last, the
  *   ceiling, by a hundredth: refusals are rare there, since each costs a delivery an attempt and half a minute.
- * - Ten minutes after the last refusal only the integrator's `max_rate` is left.
+ * - Ten minutes after the last silence only the integrator's `max_rate` is left.
  */
 
 /** What the rate grows by with each request. */
@@ -41,7 +41,7 @@ const secondsFrom = (from: RawBuilder<unknown>, to: RawBuilder<unknown>): RawBui
 const seconds = (count: RawBuilder<unknown>): RawBuilder<unknown> => sql`make_interval(secs => ${count})`;
 
 /** SQL over `pace`: a refusal limits it. */
-const isRefused = (now: Instant): RawBuilder<boolean> => sql`(pace.refused_at > ${now} - ${IN_FORCE})`;
+const isRefused = (now: Instant): RawBuilder<boolean> => sql`(pace.resumed_at > ${now} - ${IN_FORCE})`;
 
 /** SQL over `pace`: there is something to keep to. */
 export const isInForce = (now = NOW): RawBuilder<boolean> =>

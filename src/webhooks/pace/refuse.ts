@@ -50,7 +50,8 @@ export async function refuse(
         ON CONFLICT DO NOTHING
       ), prolonged AS (
         UPDATE webhook_paces AS pace
-        SET next_at = greatest(pace.next_at, ${now} + make_interval(secs => given.retry_after))
+        SET next_at = greatest(pace.next_at, ${now} + make_interval(secs => given.retry_after)),
+          resumed_at = greatest(pace.resumed_at, ${now} + make_interval(secs => given.retry_after))
         FROM given
         WHERE pace.endpoint_id = given.endpoint_id AND ${isInForce(now)} AND pace.epoch <> given.epoch
           AND given.retry_after IS NOT NULL
