@@ -6,7 +6,7 @@ import type { LimitedReport } from './receiving.ts';
 
 const rate = Number(process.argv[2]);
 const says = process.argv[3] === 'true';
-const report: LimitedReport = { taken: 0, refused: 0, firstAt: 0, lastAt: 0 };
+const report: LimitedReport = { refused: 0, firstAt: 0, takenAt: [] };
 let second = 0;
 let inSecond = 0;
 
@@ -24,8 +24,7 @@ const server = createServer((request, response) => {
       return;
     }
     inSecond += 1;
-    report.taken += 1;
-    report.lastAt = now;
+    report.takenAt.push(now);
     response.writeHead(204).end();
   });
 });

@@ -1,7 +1,7 @@
 /**
  * Receivers that take 10 and 100 requests a second and respond 429 beyond, without and with Retry-After: a backlog sent by
- * one worker and by two, from the first request until all are recorded. The ideal is what the receiver's rate alone would
- * take; a refused delivery waits half a minute, so a short backlog ends late.
+ * one worker and by two, until 95 in 100 are taken. The ideal is what the receiver's rate alone would take. The end is a figure
+ * apart: a refused delivery waits half a minute, so a short backlog has a late one.
  *
  * Environment: BENCH_SECONDS (60), the ideal time of each backlog.
  */
@@ -14,6 +14,7 @@ import { startLimited } from './receiving.ts';
 
 const SECONDS = setting('BENCH_SECONDS', 60);
 const LOOK_MS = 100;
+const MOST = 0.95;
 
 const engines = await startDurableEngines();
 const service = createScriptService(engines);
@@ -30,20 +31,24 @@ async function measure(rate: number, workers: number, says: boolean): Promise<vo
   await untilDelivered(service.db, LOOK_MS, 20 * SECONDS * 1_000);
   for (const worker of running) worker.kill('SIGTERM');
   await Promise.all(running.map((worker) => worker.ended));
-  const { taken, refused, firstAt, lastAt } = await receiver.report();
+  const { refused, firstAt, takenAt } = await receiver.report();
   await receiver.close();
-  if (taken !== size) throw new Error(`${taken} of ${size} were taken`);
+  if (takenAt.length !== size) throw new Error(`${takenAt.length} of ${size} were taken`);
   const name = `${size} to one that takes ${rate}/s${says ? ', with Retry-After' : ''}, ${workers} worker${workers > 1 ? 's' : ''}`;
-  const seconds = (lastAt - firstAt) / 1_000;
-  const share = refused / (taken + refused);
-  print(`${name}: ${seconds.toFixed(1)} s, ${(100 * share).toFixed(2)} % refused`);
+  const secondsOf = (share: number) => ((takenAt[Math.ceil(size * share) - 1] ?? firstAt) - firstAt) / 1_000;
+  const refusedShare = (100 * refused) / (size + refused);
+  print(
+    `${name}: ${secondsOf(MOST).toFixed(1)} s, all ${secondsOf(1).toFixed(1)} s, ${refusedShare.toFixed(2)} % refused`,
+  );
   comparisons.push({
-    name: `${name}, s beside the ideal`,
+    name: `${name}, s until 95 % are taken, beside the ideal`,
     higherIsBetter: false,
-    ours: [seconds],
-    bare: [SECONDS],
+    ours: [secondsOf(MOST)],
+    bare: [SECONDS * MOST],
+    promised: 1.2,
   });
-  figures.push({ name: `${name}, % refused`, values: [100 * share] });
+  figures.push({ name: `${name}, s until all are taken, of ${SECONDS}`, values: [secondsOf(1)] });
+  figures.push({ name: `${name}, % refused`, values: [refusedShare] });
 }
 
 try {

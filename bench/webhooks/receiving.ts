@@ -22,11 +22,11 @@ export interface Sink {
 
 /** What a receiver that limits has seen; instants in milliseconds since the epoch. */
 export interface LimitedReport {
-  taken: number;
   refused: number;
+  /** When the first request came. */
   firstAt: number;
-  /** When the last one was taken. */
-  lastAt: number;
+  /** When each of those came that were taken. */
+  readonly takenAt: number[];
 }
 
 /** Starts a receiver in another process that takes `rate` requests a second. @param says whether it sends Retry-After */
