@@ -8,6 +8,7 @@ import type { ConnectedConfig } from '../config.ts';
 import { connectionName, createSharedDatabase } from '../db/database.ts';
 import { createDatabaseProbe } from '../db/probe.ts';
 import { startDeliveryNotifier } from '../events/notifier.ts';
+import { describeEvents } from '../events/schemas.ts';
 import { createApp } from '../http/app.ts';
 import { DEFAULT_HTTP_LIMITS } from '../http/limits.ts';
 import { createReadiness } from '../http/readiness.ts';
@@ -118,6 +119,7 @@ export async function startServer(config: ConnectedConfig, logger: Logger): Prom
       trustedProxies: config.TRUSTED_PROXIES,
       keys: createKeys(db, lastUsed),
       pages: (document) => [...createReferencePages(document), ...createAssetPages({ db, blobs })],
+      webhooks: describeEvents(),
       observe: metrics.observe,
       readiness,
     },

@@ -271,6 +271,10 @@ export const redeliverRangeSchema = z.object({
   }),
 });
 
+export const testBody = z.object({
+  event: eventName.optional().meta({ description: 'Sends an example of this event instead of `ping`.' }),
+});
+
 /** The outcome of a ping. */
 export const pingResultSchema = z
   .object({

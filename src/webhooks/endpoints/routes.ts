@@ -24,6 +24,7 @@ import {
   redeliverRangeSchema,
   registerEndpointBody,
   registeredEndpointSchema,
+  testBody,
   webhookListSchema,
 } from '../schemas.ts';
 import type { SecretRing } from '../secrets/ring.ts';
@@ -160,13 +161,16 @@ export const createEndpointRoutes = ({
       operationId: 'testWebhook',
       summary: 'Send a test event to an endpoint',
       description:
-        'Sends `{ "event": "ping", "data": { "endpointId", "workspaceId" } }` once, signed like every delivery, ' +
+        'Sends `{ "event": "ping", "data": { "endpointId", "workspaceId" } }`, or with `event` an example of that event, once, signed like every delivery, ' +
         'and returns the outcome, after 15 seconds at the latest. It is neither logged as a delivery nor ' +
         'retried. A disabled endpoint is 409 `endpoint_disabled`; a workspace has at most 20 in flight in ' +
         'a process, and a further one is 429.',
       tags: ['Webhooks'],
       scope: 'workspace',
       permissions: ['integrations.create'],
+      body: testBody,
+      bodyOptional: true,
+      bodyExample: { event: 'article.published' },
       responses: {
         200: {
           description: 'The result, failures of the receiver included.',
@@ -176,8 +180,8 @@ export const createEndpointRoutes = ({
       },
       errors: ['CONFLICT'],
     },
-    async ({ context, params }) =>
-      ok(await pingEndpoint({ ...context, sender, secrets }, endpointIn(params))),
+    async ({ context, params, body }) =>
+      ok(await pingEndpoint({ ...context, sender, secrets }, endpointIn(params), body?.event)),
   ),
   defineRoute(
     {

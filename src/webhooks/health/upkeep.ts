@@ -3,7 +3,7 @@ import type { Logger } from 'pino';
 import type { Database } from '../../db/database.ts';
 import { inTransaction } from '../../db/transaction.ts';
 import { ServiceError } from '../../errors.ts';
-import { keepDoing } from '../../pause.ts';
+import { keepDoing, pause } from '../../pause.ts';
 import { changeCredentials } from '../endpoints/change-credentials.ts';
 import { isInForce } from '../pace/pace.ts';
 import type { SecretRing } from '../secrets/ring.ts';
@@ -13,6 +13,8 @@ import { writeFigures } from './write.ts';
 
 const WRITE_MS = 10_000;
 const LOOK_MS = 3_600_000;
+/** How long a stopping worker waits for its last write. */
+const LAST_WRITE_MS = 2_000;
 /** Figures are shown of a day; a look may come an hour late. */
 const KEPT_HOURS = 26;
 /** Rows that one statement removes, and rotations that one look ends. */
@@ -106,7 +108,12 @@ export function startUpkeep(dependencies: UpkeepDependencies): () => Promise<voi
   ];
   return async () => {
     stopping.abort();
-    await Promise.all(working);
-    await write().catch((err: unknown) => logger.warn({ err }, 'figures of webhook endpoints not written'));
+    const written = new AbortController();
+    const last = Promise.all(working)
+      .then(write)
+      .catch((err: unknown) => logger.warn({ err }, 'figures of webhook endpoints not written'))
+      .finally(() => written.abort());
+    // A database that says nothing does not hold up the end.
+    await Promise.race([last, pause(LAST_WRITE_MS, written.signal)]);
   };
 }
