@@ -1,6 +1,7 @@
 import { activityInfo, cancellationSignal, heartbeat, log } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
 import type { DeliveryId } from '../src/ids.ts';
+import { pause } from '../src/pause.ts';
 import type { AttemptRecord, AttemptResult } from '../src/temporal/shapes.ts';
 import { type AttemptDependencies, makeAttempt } from '../src/webhooks/attempts/attempt.ts';
 import { attemptFailed, MAX_ATTEMPTS, waitAfter } from '../src/webhooks/attempts/schedule.ts';
@@ -9,6 +10,7 @@ import { endInRun } from '../src/webhooks/deliveries/end.ts';
 import { type DeliveryInRun, readInRun } from '../src/webhooks/deliveries/read-open.ts';
 import { recordAttempts } from '../src/webhooks/deliveries/record.ts';
 import { ENDPOINT_DISABLED } from '../src/webhooks/deliveries/states.ts';
+import { spendForRun } from '../src/webhooks/pace/spend-for-run.ts';
 import { asFinalFailure, retryWhileDatabaseIsAway } from './failures.ts';
 import { whileBeating } from './heartbeat.ts';
 
@@ -23,7 +25,7 @@ export type WebhookActivities = ReturnType<typeof createWebhookActivities>;
 
 /** The activities of `deliverWebhook`. */
 export function createWebhookActivities(dependencies: WebhookActivityDependencies) {
-  const { db, takeClaimed, onUnreadable, onAttemptBegan, onAttemptEnded } = dependencies;
+  const { db, paces, takeClaimed, onUnreadable, onAttemptBegan, onAttemptEnded } = dependencies;
 
   async function stop(deliveryId: DeliveryId, reason: string): Promise<AttemptResult> {
     await retryWhileDatabaseIsAway(() => endInRun(db, deliveryId, reason));
@@ -37,9 +39,17 @@ export function createWebhookActivities(dependencies: WebhookActivityDependencie
     // Attempt numbers never go back, after a reset or a restart, and an attempt begun by a lost worker stays spent.
     const scheduled = offset + activityInfo().attempt;
     const number = Math.max(delivery.attempts + 1, scheduled);
-    const held: AttemptResult = { kind: 'held', attempts: number - 1 };
+    const held = { kind: 'held', attempts: number - 1 } as const;
     if (delivery.silenced === true) return held;
     if (number > MAX_ATTEMPTS) return stop(deliveryId, 'given up after six attempts');
+    let { paceEpoch } = delivery;
+    if (paceEpoch > 0 && delivery.isPaid === undefined) {
+      const { endpointId } = delivery;
+      const place = await retryWhileDatabaseIsAway(() => spendForRun(db, endpointId));
+      if (place.kind === 'none') return { ...held, waitMs: place.waitMs };
+      await pause(place.waitMs, cancellationSignal());
+      paceEpoch = place.epoch;
+    }
     onAttemptBegan(number, delivery.createdAt);
     const request = { ...delivery, deliveryId, signal: cancellationSignal() };
     const made = await makeAttempt(dependencies, request, number, async (start) => {
@@ -64,6 +74,7 @@ export function createWebhookActivities(dependencies: WebhookActivityDependencie
       return made.reason === ENDPOINT_DISABLED ? stop(deliveryId, made.reason) : made;
     }
     const { record } = made;
+    paces.attemptEnded({ endpointId: delivery.endpointId, paceEpoch }, made);
     onAttemptEnded({ ...record, endpointId: delivery.endpointId });
     try {
       await recordAttempts(db, [{ ...record, deliveryId, endedAt: performance.now() }]);

@@ -28,6 +28,7 @@ const SUITES = {
   bursts: 'webhooks/bursts.ts',
   singles: 'webhooks/singles.ts',
   workers: 'webhooks/workers.ts',
+  paced: 'webhooks/paced.ts',
   neighbours: 'webhooks/neighbours.ts',
   pull: 'events/pull.ts',
 } as const;

@@ -48,7 +48,7 @@ const attemptFrom = (offset: number) =>
 /**
  * Delivers one event to one endpoint: up to six attempts, then given up. Ends COMPLETED when delivered or when there
  * was nothing left to send, FAILED when given up, CANCELLED when an operator stopped it. While the workspace is deleted or
- * suspended, or the endpoint's secret cannot be read, it waits, however long.
+ * suspended, the endpoint is paused or its pace has it wait, or its secret cannot be read, it waits, however long.
  */
 export async function deliverWebhook(input: DeliverWebhookInput): Promise<DeliverWebhookResult> {
   const { deliveryId } = input;
@@ -58,7 +58,7 @@ export async function deliverWebhook(input: DeliverWebhookInput): Promise<Delive
       if (result.kind === 'stopped') return { outcome: 'stopped', reason: result.reason };
       if (result.kind === 'recorded') return { outcome: 'delivered', attempts: result.number };
       if (result.kind === 'held') {
-        await sleep(HELD_MS, { summary: 'held: nothing is sent to the endpoint now' });
+        await sleep(result.waitMs ?? HELD_MS, { summary: 'held: nothing is sent to the endpoint now' });
         // Begins again, so that no history grows however long this lasts.
         return await continueAsNew<typeof deliverWebhook>({ deliveryId, offset: result.attempts });
       }

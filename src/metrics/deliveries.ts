@@ -14,6 +14,8 @@ export interface DeliveryMetrics {
    * @param number which of the delivery's attempts it was: the last one ends the delivery
    */
   readonly attemptEnded: (verdict: AttemptRecord['verdict'], number: number) => void;
+  /** Called when a receiver has asked for fewer requests. */
+  readonly requestRefused: () => void;
   /** Called when an endpoint was disabled for failing. */
   readonly endpointDisabled: () => void;
   /** Sets what counts the endpoints that this process holds; until then there are none. */
@@ -55,6 +57,11 @@ export function createDeliveryMetrics(registry: Registry): DeliveryMetrics {
     help: 'Endpoints disabled because nothing was delivered to them for five days.',
     registers: [registry],
   });
+  const refused = new Counter({
+    name: 'webhook_requests_refused_total',
+    help: 'Responses that ask for fewer requests: 429, and 503 with Retry-After.',
+    registers: [registry],
+  });
   let held = () => 0;
   new Gauge({
     name: 'webhook_endpoints_held',
@@ -77,6 +84,7 @@ export function createDeliveryMetrics(registry: Registry): DeliveryMetrics {
       const outcome = endOf(verdict, number);
       if (outcome !== null) ended.inc({ outcome });
     },
+    requestRefused: () => refused.inc(),
     endpointDisabled: () => disabled.inc(),
     countHeld: (count) => {
       held = count;

@@ -5,6 +5,8 @@ export interface ResponseHead {
   status: number;
   /** The Location header; null when it is missing, empty or repeated. */
   location: string | null;
+  /** The Retry-After header as it came; null when it is missing or repeated. */
+  retryAfter: string | null;
   /** Where the body ends: its length, or how to find it. Nothing is read of an `unknown` one. */
   framing: number | 'chunked' | 'until close' | 'unknown';
   /** How long the connection may idle after the body, in milliseconds; 0 when it can't be reused. */
@@ -18,7 +20,14 @@ const IDLE_MARGIN_MS = 1_000;
 
 const STATUS_LINE = /^HTTP\/1\.([01]) ([1-9]\d\d)(?: .*)?$/;
 const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9a-z-]+$/;
-const READ_HEADERS = new Set(['location', 'connection', 'keep-alive', 'content-length', 'transfer-encoding']);
+const READ_HEADERS = new Set([
+  'location',
+  'retry-after',
+  'connection',
+  'keep-alive',
+  'content-length',
+  'transfer-encoding',
+]);
 
 /**
  * Parses a head, without the empty line that ends it. Invalid headers cost the connection its reuse, not the response
@@ -44,9 +53,16 @@ export function parseHead(text: string, extent: 'whole' | 'cut'): ResponseHead {
     else values.push(value);
   }
   const location = locationOf(headers.get('location'));
+  const [retryAfter = null, ...otherWaits] = headers.get('retry-after') ?? [];
   const framing = isClear ? framingOf(status, headers) : 'unknown';
   const isReusable = typeof framing === 'number' || (framing === 'chunked' && !headers.has('content-length'));
-  return { status, location, framing, reusableMs: isReusable ? idleMsOf(minor === '1', headers) : 0 };
+  return {
+    status,
+    location,
+    retryAfter: otherWaits.length === 0 ? retryAfter : null,
+    framing,
+    reusableMs: isReusable ? idleMsOf(minor === '1', headers) : 0,
+  };
 }
 
 function locationOf(values: readonly string[] = []): string | null {

@@ -8,6 +8,8 @@ export interface HttpResponse {
   status: number;
   /** The Location header; null when it is missing, empty or repeated. */
   location: string | null;
+  /** The Retry-After header as it came; null when it is missing or repeated. */
+  retryAfter: string | null;
   bodyText: string;
   /** How long the connection may wait for its next request, in milliseconds; 0 when it can't be reused. */
   reusableMs: number;
@@ -136,8 +138,8 @@ export function createResponseReader(maxBodyBytes: number): ResponseReader {
     head: () => head,
     response() {
       if (head === null) return null;
-      const { status, location, reusableMs } = head;
-      return { status, location, bodyText: toText(kept), reusableMs: isWhole ? reusableMs : 0 };
+      const { status, location, retryAfter, reusableMs } = head;
+      return { status, location, retryAfter, bodyText: toText(kept), reusableMs: isWhole ? reusableMs : 0 };
     },
   };
 }

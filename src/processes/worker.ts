@@ -39,6 +39,7 @@ import { workerTuning } from '../temporal/tuning.ts';
 import { closeThreads } from '../threads/pool.ts';
 import { type AttemptEnd, createFigures } from '../webhooks/health/figures.ts';
 import { startUpkeep } from '../webhooks/health/upkeep.ts';
+import { createPaces } from '../webhooks/pace/paces.ts';
 import { createBursts } from '../webhooks/relay/bursts.ts';
 import { type Capacity, createCapacity } from '../webhooks/relay/capacity.ts';
 import { createHeldEndpoints } from '../webhooks/relay/held-endpoints.ts';
@@ -150,8 +151,17 @@ export async function startWorker(
   const figures = createFigures();
   const held = createHeldEndpoints(logger, secrets.keyIds);
   metrics.countHeld(held.count);
+  const relayWakes = new EventEmitter<{ wake: [] }>();
+  const wake = () => relayWakes.emit('wake');
+  const paces = createPaces({
+    db: deliveries,
+    onRefused: metrics.requestRefused,
+    onStored: wake,
+    onError: (error) => logger.warn({ err: error }, 'pace of a webhook endpoint not stored'),
+  });
   const attempts = {
     db: deliveries,
+    paces,
     sender,
     secrets,
     onUnreadable: held.failed,
@@ -164,12 +174,11 @@ export async function startWorker(
   const runs = createRuns(client, names, logger);
   const capacity = overrides.capacity ?? createCapacity();
   const known = createKnownEndpoints();
-  const relayWakes = new EventEmitter<{ wake: [] }>();
   const bursts = createBursts({
     ...attempts,
     capacity,
     known,
-    wake: () => relayWakes.emit('wake'),
+    wake,
     onError: (error, { id, workspaceId }) =>
       logger.error({ err: error, deliveryId: id, workspaceId }, 'attempt left unrecorded'),
   });
@@ -283,6 +292,7 @@ export async function startWorker(
     capacity,
     known,
     held,
+    paces,
     wakes: relayWakes,
     runsPerSecond: config.WEBHOOK_RUNS_PER_SECOND,
   });

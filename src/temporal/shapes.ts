@@ -87,10 +87,10 @@ export type AttemptResult =
   | { readonly kind: 'unrecorded'; readonly outcome: AttemptRecord }
   | { readonly kind: 'stopped'; readonly reason: string }
   /**
-   * Not sent and not spent: the endpoint is paused, the workspace is deleted or suspended, or the endpoint's secret cannot be read. `attempts` were
-   * made before.
+   * Not sent and not spent: the endpoint is paused or its pace has it wait, for `waitMs`, the workspace is deleted or
+   * suspended, or the endpoint's secret cannot be read. `attempts` were made before.
    */
-  | { readonly kind: 'held'; readonly attempts: number };
+  | { readonly kind: 'held'; readonly attempts: number; readonly waitMs?: number };
 
 export interface DeliverWebhookResult {
   readonly outcome: 'delivered' | 'stopped';

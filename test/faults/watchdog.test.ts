@@ -13,6 +13,7 @@ import { createKnownEndpoints } from '../../src/webhooks/relay/known-endpoints.t
 import { type Relay, startRelay } from '../../src/webhooks/relay/relay.ts';
 import { createRuns } from '../../src/webhooks/relay/runs.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { startPaces } from '../support/paces.ts';
 import { logger } from '../support/service.ts';
 import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts';
 import { eventually } from '../support/wait.ts';
@@ -39,6 +40,7 @@ beforeAll(async () => {
   const held = createHeldEndpoints(logger, []);
   relay = startRelay({
     ...{ db, common: db, listenUrl: url.href, client, names, logger, capacity, known, held, wakes },
+    paces: startPaces(db),
     runs: createRuns(client, names, logger),
     bursts: { accepting: () => undefined, run: () => Promise.reject(new Error('not asked for')) },
     runsPerSecond: 10,

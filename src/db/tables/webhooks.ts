@@ -149,6 +149,31 @@ export interface WebhookTables {
     succeeded: boolean;
     attempts: number;
   };
+  /** See src/webhooks/pace/pace.ts. */
+  webhook_paces: {
+    endpoint_id: EndpointId;
+    /** The integrator's bound, in requests a second. */
+    max_rate: Nullable<number>;
+    /** Counted up with each refusal that lowers the rate: those of requests claimed before lower it no more. */
+    epoch: Default<number>;
+    /** Requests a second. */
+    rate: number;
+    /** Nothing may be sent before. */
+    next_at: CreatedAt;
+    /** When the rate was lowered last. */
+    refused_at: CreatedAt;
+    /** The end of the silence after that; for ten minutes more it is in force. */
+    resumed_at: CreatedAt;
+    /** Whether the rate doubles every few seconds, until it is known how much the receiver takes. */
+    searching: Default<boolean>;
+    /** The rate that was refused last. */
+    ceiling: Default<number>;
+    /** The silence after the last refusal. */
+    back_off_seconds: Default<number>;
+    /** Requests since `taken_from`, at most the last ten seconds. */
+    taken: Default<number>;
+    taken_from: CreatedAt;
+  };
   event_fanouts: {
     id: Default<FanOutId>;
     workspace_id: WorkspaceId;

@@ -4,9 +4,11 @@ import type { DeliveryId, EndpointId, EventId } from '../../ids.ts';
 import type { AttemptRecord } from '../../temporal/shapes.ts';
 import type { AttemptStart, Begun } from '../deliveries/begin.ts';
 import type { AttemptEnd } from '../health/figures.ts';
+import type { Paces } from '../pace/paces.ts';
 import { type Credentials, fromText, secretsAt } from '../secrets/credentials.ts';
 import type { SecretRing } from '../secrets/ring.ts';
 import { attempted, type SendOutcome } from '../sending/outcome.ts';
+import { type AskedSilence, askedSilence } from '../sending/retry-after.ts';
 import type { WebhookSender } from '../sending/sender.ts';
 import { deliveryHeaders } from '../sending/signature.ts';
 
@@ -23,6 +25,7 @@ export interface AttemptDependencies extends Signing {
   readonly onUnreadable: (endpointId: EndpointId, stored: string) => void;
   readonly onAttemptBegan: (number: number, createdAt: Date) => void;
   readonly onAttemptEnded: (end: AttemptEnd) => void;
+  readonly paces: Pick<Paces, 'attemptEnded'>;
 }
 
 /** A request to a receiver, signed when it is written. */
@@ -113,7 +116,7 @@ export async function sendSigned(
 
 /** A sent attempt, or nothing was sent; of an unreadable secret with the attempt to take back. */
 export type AttemptResult =
-  | { readonly kind: 'made'; readonly record: AttemptRecord }
+  | { readonly kind: 'made'; readonly record: AttemptRecord; readonly silence: AskedSilence | null }
   | (Unreadable & { readonly start: AttemptStart })
   | Exclude<Begun, { readonly kind: 'begun' }>;
 
@@ -143,5 +146,6 @@ export async function makeAttempt(
   if (begun.kind === 'unreadable') return { ...begun, start };
   if (begun.kind !== 'begun') return begun;
   if (sent.kind === 'stopped') return sent;
-  return { kind: 'made', record: { ...attempted(sent), number, token, startedAt } };
+  const record = { ...attempted(sent), number, token, startedAt };
+  return { kind: 'made', record, silence: askedSilence(sent) };
 }

@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import type { Database } from '../../db/database.ts';
 import type { DeliveryId, EndpointId, EventId, WorkspaceId } from '../../ids.ts';
+import { isInForce } from '../pace/pace.ts';
 import { isHeard, isLiving } from './states.ts';
 
 /** What an attempt needs, except the secret, which is read when it begins. */
@@ -14,6 +15,10 @@ export interface DeliveryInRun {
   readonly body: Buffer;
   /** Whether nothing may begin when it was read, as after a pause; of one that was just claimed something may. */
   readonly silenced?: boolean;
+  /** The epoch of the endpoint's pace when it was read or claimed; 0 without one. */
+  readonly paceEpoch: number;
+  /** Whether a request of the pace is spent for it. */
+  readonly isPaid?: true;
 }
 
 /** An open delivery of a run; undefined when it has ended. */
@@ -36,6 +41,8 @@ export async function readInRun(db: Database, deliveryId: DeliveryId): Promise<D
       'delivery.created_at as createdAt',
       'event.body',
       sql<boolean>`NOT ${isHeard}`.as('silenced'),
+      sql<number>`coalesce((SELECT epoch FROM webhook_paces AS pace
+        WHERE pace.endpoint_id = delivery.endpoint_id AND ${isInForce()}), 0)`.as('paceEpoch'),
     ])
     .where('delivery.id', '=', deliveryId)
     .where('delivery.in_run', '=', true)

@@ -33,7 +33,8 @@ import type { BurstId } from '../../ids.ts';
  * open row and nothing else: whatever came in between, it was delivered.
  *
  * Nothing begins for an endpoint that is paused, or whose workspace is deleted or suspended (`silenced_at`): it is not
- * claimed from, and a run waits. An attempt that has begun goes on.
+ * claimed from, and a run waits. An attempt that has begun goes on. The same for an endpoint whose pace has it wait
+ * (pace/pace.ts).
  */
 
 /** SQL over a row of `webhook_open` called `delivery`. */

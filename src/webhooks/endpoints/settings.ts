@@ -2,6 +2,7 @@ import { recordAudit } from '../../audit/record.ts';
 import { requirePermissions, type VerbContext } from '../../context.ts';
 import { inTransaction } from '../../db/transaction.ts';
 import type { EndpointId } from '../../ids.ts';
+import { boundPace } from '../pace/bound.ts';
 import type { EndpointSettings } from '../schemas.ts';
 import type { SecretRing } from '../secrets/ring.ts';
 import { changeCredentials } from './change-credentials.ts';
@@ -30,6 +31,7 @@ export async function putSettings(
       .where('deleted_at', 'is', null)
       .returning('id')
       .executeTakeFirstOrThrow(noSuchEndpoint);
+    await boundPace(tx, endpointId, rateLimit);
     if (headers !== undefined) {
       await changeCredentials(tx, secrets, { workspaceId, endpointId }, ({ credentials }) => ({
         ...credentials,

@@ -5,6 +5,7 @@ import { inTransaction } from '../../db/transaction.ts';
 import { ServiceError } from '../../errors.ts';
 import { keepDoing, pause } from '../../pause.ts';
 import { changeCredentials } from '../endpoints/change-credentials.ts';
+import { isInForce } from '../pace/pace.ts';
 import type { SecretRing } from '../secrets/ring.ts';
 import { disableFailing } from './disable-failing.ts';
 import type { Figures } from './figures.ts';
@@ -42,6 +43,7 @@ export async function lookAfterEndpoints({
   }
   await forgetOldSecrets(db, secrets);
   await forgetOldHours(db);
+  await forgetOldPaces(db);
 }
 
 /** Removes the old secrets of rotations that are over; those that no key here opens stay as they are. */
@@ -72,6 +74,18 @@ async function forgetOldHours(db: Database): Promise<void> {
     const { numAffectedRows = 0n } = await sql`
       DELETE FROM webhook_hours WHERE ctid = ANY (ARRAY(
         SELECT ctid FROM webhook_hours WHERE hour < now() - make_interval(hours => ${KEPT_HOURS})
+        LIMIT ${BATCH} FOR UPDATE SKIP LOCKED))`.execute(db);
+    removed = numAffectedRows;
+  } while (removed === BigInt(BATCH));
+}
+
+/** Removes paces that are over. */
+async function forgetOldPaces(db: Database): Promise<void> {
+  let removed = 0n;
+  do {
+    const { numAffectedRows = 0n } = await sql`
+      DELETE FROM webhook_paces AS pace WHERE NOT ${isInForce()} AND pace.endpoint_id = ANY (ARRAY(
+        SELECT endpoint_id FROM webhook_paces AS pace WHERE NOT ${isInForce()}
         LIMIT ${BATCH} FOR UPDATE SKIP LOCKED))`.execute(db);
     removed = numAffectedRows;
   } while (removed === BigInt(BATCH));

@@ -62,7 +62,8 @@ export interface BurstsDependencies extends AttemptDependencies {
 }
 
 export function createBursts(dependencies: BurstsDependencies): Bursts {
-  const { db, capacity, known, wake, onUnreadable, onAttemptBegan, onAttemptEnded, onError } = dependencies;
+  const { db, capacity, known, paces, wake, onUnreadable, onAttemptBegan, onAttemptEnded, onError } =
+    dependencies;
   const open = new Set<OpenBurst>();
 
   async function run(burstId: BurstId, options: BurstOptions): Promise<DeliverBurstResult> {
@@ -105,6 +106,8 @@ export function createBursts(dependencies: BurstsDependencies): Bursts {
         const request = { ...delivery, deliveryId, signal: cancelled };
         const made = await makeAttempt(dependencies, request, number, beginOnce, token ?? undefined);
         well = made.kind === 'made' && made.record.verdict !== 'retry';
+        // Before the receiver has room again: after a refusal nothing more is claimed.
+        if (made.kind === 'made') paces.attemptEnded(delivery, made);
         return made;
       } finally {
         // The receiver's capacity is free as soon as it has responded.

@@ -4,6 +4,7 @@ import { prepare, type Slots } from '../../db/prepared.ts';
 import type { BurstId, EndpointId, WorkspaceId } from '../../ids.ts';
 import type { DeliveryInRun, StartedDelivery } from '../deliveries/read-open.ts';
 import { isFree, isHeard, isLiving } from '../deliveries/states.ts';
+import { availableAt, isInForce, spent, waitAt } from '../pace/pace.ts';
 
 /** An endpoint with at most this many due deliveries gets runs for them. */
 export const FEW_DUE = 5;
@@ -16,6 +17,8 @@ export interface ClaimedDelivery extends DeliveryInRun, StartedDelivery {
   /** The endpoint's secret as the table has it. With the token, the start of a burst's attempt; a run begins its own. */
   readonly stored: string;
   readonly token: string | null;
+  /** The claim has spent a request of the endpoint's pace, if there is one. */
+  readonly isPaid: true;
 }
 
 /** What a claim has seen of an endpoint. */
@@ -25,8 +28,10 @@ export interface SeenEndpoint {
   readonly active: boolean;
   /** The endpoint's secret as the table has it, when it can't be read here; its deliveries are passed over. */
   readonly unreadable: string | null;
-  /** Free due deliveries, counted up to six, including those claimed now. */
+  /** Free due deliveries, counted up to six, including those claimed now; 0 while its pace has it wait. */
   readonly due: number;
+  /** Seconds until its pace allows more; null without a pace, and when nothing is due. */
+  readonly paceIn: number | null;
   /** Seconds until the next one is due, when none is; null when none waits. */
   readonly nextDueIn: number | null;
   /** `due_at` of the last one claimed; null when none was. */
@@ -77,12 +82,12 @@ const WALK = 1_000;
 export const LATEST = 200;
 
 /** A claimed delivery, or as the last row all that was seen. */
-interface Row extends Omit<ClaimedDelivery, 'workspaceId' | 'url' | 'stored'> {
+interface Row extends Omit<ClaimedDelivery, 'workspaceId' | 'url' | 'stored' | 'paceEpoch' | 'isPaid'> {
   readonly dueAt: Date;
   readonly seen: (Pick<Claim, 'walkedTo' | 'isLookFull'> & { readonly endpoints: readonly Seen[] }) | null;
 }
 
-type Seen = Omit<SeenEndpoint, 'claimedUpTo'> & Pick<ClaimedDelivery, 'url' | 'stored'>;
+type Seen = Omit<SeenEndpoint, 'claimedUpTo'> & Pick<ClaimedDelivery, 'url' | 'stored' | 'paceEpoch'>;
 
 const dueOf = (endpoint: string): RawBuilder<boolean> => sql`
   delivery.endpoint_id = ${sql.ref(`${endpoint}.endpoint_id`)} AND delivery.due_at >= ${sql.ref(`${endpoint}.due_from`)}
@@ -119,9 +124,10 @@ const claim = prepare(
        UNION SELECT endpoint_id FROM walked WHERE due_at <= now())
       EXCEPT SELECT endpoint_id FROM given
     ), seen AS MATERIALIZED (
-      SELECT candidate.*, endpoint.*,
-        (SELECT count(*) FROM (SELECT FROM webhook_open AS delivery WHERE ${dueOf('candidate')}
-                               ORDER BY delivery.due_at LIMIT ${FEW_DUE + 1}) AS few)::integer AS due,
+      SELECT candidate.*, endpoint.*, pace.*,
+        CASE WHEN active AND available = 0 THEN 0 ELSE
+          (SELECT count(*) FROM (SELECT FROM webhook_open AS delivery WHERE ${dueOf('candidate')}
+                                 ORDER BY delivery.due_at LIMIT ${FEW_DUE + 1}) AS few)::integer END AS due,
         (SELECT extract(epoch FROM delivery.due_at - now()) FROM webhook_open AS delivery
          WHERE delivery.endpoint_id = candidate.endpoint_id AND delivery.due_at > now() AND ${isFree}
          ORDER BY delivery.due_at LIMIT 1)::float8 AS next_due_in
@@ -131,6 +137,9 @@ const claim = prepare(
                               AND id <> ALL (${slot('held')}::uuid[]) AS readable
                           FROM webhook_endpoints AS endpoint
                           WHERE id = candidate.endpoint_id AND ${isLiving} AND ${isHeard} LIMIT 1) AS endpoint
+      LEFT JOIN LATERAL (SELECT epoch, ${availableAt()} AS available, ${waitAt()} AS pace_in
+                         FROM webhook_paces AS pace
+                         WHERE pace.endpoint_id = candidate.endpoint_id AND ${isInForce()} LIMIT 1) AS pace ON true
     ), few AS (
       SELECT endpoint_id, position, due, ${MAX_IN_RUNS} - (
         SELECT count(*) FROM (SELECT FROM webhook_open AS delivery
@@ -146,11 +155,18 @@ const claim = prepare(
       FROM (SELECT *, endpoint_id = ANY (ARRAY(SELECT endpoint_id FROM into_runs WHERE affordable)) AS into_run
             FROM seen WHERE active AND readable AND due > 0) AS wanted
       ORDER BY position
+    ), paced AS MATERIALIZED (
+      SELECT endpoint_id, ${availableAt()} AS available FROM webhook_paces AS pace
+      WHERE endpoint_id = ANY (ARRAY(SELECT endpoint_id FROM way WHERE available IS NOT NULL AND most > 0))
+      FOR NO KEY UPDATE SKIP LOCKED
     ), picked AS MATERIALIZED (
       SELECT next.id
       FROM way CROSS JOIN LATERAL (
         SELECT delivery.id FROM webhook_open AS delivery WHERE ${dueOf('way')}
-        ORDER BY delivery.due_at, uuid_send(delivery.id) LIMIT way.most FOR NO KEY UPDATE SKIP LOCKED
+        ORDER BY delivery.due_at, uuid_send(delivery.id)
+        LIMIT CASE WHEN way.available IS NULL THEN way.most
+          ELSE least(way.most, coalesce((SELECT available FROM paced WHERE paced.endpoint_id = way.endpoint_id), 0)) END
+        FOR NO KEY UPDATE SKIP LOCKED
       ) AS next
       LIMIT ${slot('limit')}
     ), claimed AS (
@@ -160,6 +176,11 @@ const claim = prepare(
         begun_token = CASE WHEN ${isForRun} THEN begun_token ELSE gen_random_uuid() END
       WHERE id = ANY (ARRAY(SELECT id FROM picked))
       RETURNING *
+    ), spent AS (
+      UPDATE webhook_paces AS pace SET ${spent(sql`count.requests`)}
+      FROM paced CROSS JOIN LATERAL (
+        SELECT count(*)::integer AS requests FROM claimed WHERE claimed.endpoint_id = paced.endpoint_id) AS count
+      WHERE pace.endpoint_id = paced.endpoint_id AND count.requests > 0
     )
     SELECT claimed.endpoint_id AS "endpointId", claimed.event_id AS "eventId", claimed.id, due_at AS "dueAt", event_type AS "eventType",
       attempts, in_run AS "inRun", begun_token AS token, claimed.created_at AS "createdAt", body,
@@ -168,7 +189,8 @@ const claim = prepare(
     UNION ALL
     SELECT NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, jsonb_build_object(
       'endpoints', coalesce(jsonb_agg(jsonb_build_object('id', endpoint_id, 'workspaceId', workspace_id, 'url', url,
-        'stored', secret, 'active', active, 'unreadable', CASE WHEN NOT readable THEN secret END, 'due', due, 'nextDueIn', next_due_in)), '[]'),
+        'stored', secret, 'active', active, 'unreadable', CASE WHEN NOT readable THEN secret END, 'due', due,
+        'nextDueIn', next_due_in, 'paceIn', CASE WHEN due > 0 OR available = 0 THEN pace_in END, 'paceEpoch', coalesce(epoch, 0))), '[]'),
       'walkedTo', (SELECT endpoint_id FROM walked WHERE step = ${WALK}),
       'isLookFull', (SELECT count(*) FROM latest) = ${LATEST})
     FROM seen
@@ -180,6 +202,9 @@ const claim = prepare(
  * decided here: its deliveries get runs of their own when few are due, few are in runs, and there are tokens; else they
  * go to the burst, as far as it has room and is open. For a burst the claim begins the attempt: only living, active
  * endpoints are claimed from, and nothing lies between this and the request.
+ *
+ * Where an endpoint has a pace, the claim spends what it takes; while it has to wait, or another claim spends, it is passed over
+ * (contract.md W98).
  *
  * Other endpoints are found among the latest deliveries, and by skipping along the index from one to the next, a
  * thousand at a time: the cost of a look depends neither on the number of deliveries nor of endpoints. Every part has
@@ -200,14 +225,17 @@ export async function claimDue(db: Database, { candidates, ...options }: ClaimOp
     const endpoint = seen.get(row.endpointId);
     if (endpoint === undefined) return [];
     claimedUpTo.set(endpoint.id, dueAt);
-    const { workspaceId, url, stored } = endpoint;
-    return [{ ...row, workspaceId, url, stored }];
+    const { workspaceId, url, stored, paceEpoch } = endpoint;
+    return [{ ...row, workspaceId, url, stored, paceEpoch, isPaid: true as const }];
   });
   const isServed = ({ id }: Seen) => claimedUpTo.has(id);
   // Those that were served come first.
   const served = [...claimedUpTo.keys()].flatMap((id) => seen.get(id) ?? []);
   const ordered = [...served, ...endpoints.filter((endpoint) => !isServed(endpoint))].map(
-    ({ url, stored, ...endpoint }) => ({ ...endpoint, claimedUpTo: claimedUpTo.get(endpoint.id) ?? null }),
+    ({ url, stored, paceEpoch, ...endpoint }) => ({
+      ...endpoint,
+      claimedUpTo: claimedUpTo.get(endpoint.id) ?? null,
+    }),
   );
   return { deliveries, endpoints: ordered, walkedTo, isLookFull };
 }

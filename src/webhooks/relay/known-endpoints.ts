@@ -30,8 +30,17 @@ export interface KnownEndpoint {
 
 /** Endpoints known to have waiting deliveries, or that had some lately, and when the next is due. */
 export interface KnownEndpoints {
-  /** Applies what a claim saw at `now`. @param more whether more than those claimed may be due */
-  saw(endpoint: Omit<SeenEndpoint, 'unreadable'>, more: boolean, now: number): void;
+  /**
+   * Applies what a claim saw at `now`.
+   * @param more whether more than those claimed may be due
+   * @param pacedUntil when its pace allows more; it is not due before
+   */
+  saw(
+    endpoint: Omit<SeenEndpoint, 'unreadable' | 'paceIn'>,
+    more: boolean,
+    now: number,
+    pacedUntil?: number,
+  ): void;
   /** The claim found no such endpoint: it was deleted. */
   forget(id: EndpointId): void;
   /** A delivery of an endpoint will be due. */
@@ -60,15 +69,19 @@ export function createKnownEndpoints(): KnownEndpoints {
   /** In the order in which they were last seen. */
   const known = new Map<EndpointId, KnownEndpoint>();
   return {
-    saw({ id, workspaceId, nextDueIn, claimedUpTo }, more, now) {
+    saw({ id, workspaceId, nextDueIn, claimedUpTo }, more, now, pacedUntil = now) {
       const before = known.get(id) ?? unseen(id, workspaceId, now);
       known.delete(id);
+      if (pacedUntil > now && claimedUpTo === null) {
+        known.set(id, { ...before, dueAt: pacedUntil });
+        return;
+      }
       const { dueFrom, lastLookBackAt, lastFullScanAt } = before;
       // The claim did not see what was recorded while it ran.
       const dueSetLater = before.dueSetAt >= now ? before.dueAt : Number.POSITIVE_INFINITY;
       const nextDueAt = Math.min(dueSetLater, now + (nextDueIn ?? Number.POSITIVE_INFINITY) * 1_000);
       // After a backlog one more claim looks at once for late commits.
-      const dueAt = more ? now : before.watermark === null ? nextDueAt : now + 1;
+      const dueAt = more ? pacedUntil : before.watermark === null ? nextDueAt : now + 1;
       const claimedAt = claimedUpTo === null ? before.claimedAt : now;
       if (dueAt === Number.POSITIVE_INFINITY && now - claimedAt > RECENT_MS) return;
       const isStale = now - lastFullScanAt > RECENT_MS;

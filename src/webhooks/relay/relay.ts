@@ -10,6 +10,7 @@ import { burstWorkflowId } from '../../temporal/ids.ts';
 import type { TaskQueues } from '../../temporal/task-queues.ts';
 import { awaitRun, type TemporalClient } from '../../temporal/workflow-client.ts';
 import { ENDED_AT_ONCE, endDisabled } from '../deliveries/end.ts';
+import type { Paces } from '../pace/paces.ts';
 import type { Bursts } from './bursts.ts';
 import type { Capacity } from './capacity.ts';
 import { type Candidate, claimDue, FEW_DUE, type SeenEndpoint, WALK_START } from './claim.ts';
@@ -50,6 +51,7 @@ export interface RelayOptions {
   readonly capacity: Capacity;
   readonly known: KnownEndpoints;
   readonly held: HeldEndpoints;
+  readonly paces: Pick<Paces, 'isHeld'>;
   /** `wake` says that there may be capacity again. */
   readonly wakes: EventEmitter<{ wake: [] }>;
   /** Runs of single deliveries that this process starts per second, on average; 0 sends all through bursts. */
@@ -69,7 +71,7 @@ export interface Relay {
  * deliveries/states.ts.
  */
 export function startRelay(options: RelayOptions): Relay {
-  const { db, client, names, logger, runs, bursts, capacity, known, held, wakes } = options;
+  const { db, client, names, logger, runs, bursts, capacity, known, held, paces, wakes } = options;
   const stopping = new AbortController();
   const tokens = createTokens(options.runsPerSecond, performance.now());
   const startedBursts = new Set<Promise<void>>();
@@ -152,7 +154,7 @@ export function startRelay(options: RelayOptions): Relay {
     const candidates = new Map<EndpointId, Candidate>();
     const share = capacity.shareOut();
     const consider = ({ id: endpointId, workspaceId, dueFrom }: KnownEndpoint) => {
-      if (candidates.has(endpointId)) return;
+      if (candidates.has(endpointId) || paces.isHeld(endpointId)) return;
       const room = burst === undefined ? 0 : share(endpointId, workspaceId);
       const isUseful = isLook || walkFrom !== null || room > 0 || runsLeft > 0;
       if (isUseful) candidates.set(endpointId, { endpointId, dueFrom, room });
@@ -195,12 +197,13 @@ export function startRelay(options: RelayOptions): Relay {
     // Served endpoints come last: the others are first in the next round.
     for (const endpoint of claim.endpoints.toReversed()) {
       candidates.delete(endpoint.id);
-      const { active, due: found, unreadable } = endpoint;
-      const isMore =
-        active && unreadable === null && (found > FEW_DUE || found > (claimed.get(endpoint.id) ?? 0));
+      const { active, due: found, unreadable, paceIn } = endpoint;
+      const taken = claimed.get(endpoint.id) ?? 0;
+      const isWaiting = paceIn !== null && (found === 0 || taken > 0);
+      const isMore = active && unreadable === null && (found > FEW_DUE || found > taken);
       if (active && found > 0 && unreadable !== null) held.passed(endpoint.id, unreadable);
-      known.saw(endpoint, isMore, now);
-      if (isMore && hasRoom(endpoint)) {
+      known.saw(endpoint, isMore, now, isWaiting ? now + paceIn * 1_000 : now);
+      if (isMore && !isWaiting && hasRoom(endpoint)) {
         hasUnclaimed = true;
         hasBacklog ||= endpoint.due > FEW_DUE;
       }

@@ -12,6 +12,8 @@ const FIRST_PAUSE_MS = 1_000;
 const LONGEST_PAUSE_MS = 60_000;
 /** Deliveries kept for the first attempt of their run; others are read from the database. */
 const MAX_KEPT = 500;
+/** And this long: what a claim has seen of the endpoint, its pace above all, is soon another. */
+const KEPT_MS = 1_000;
 
 /** The runs that this process starts. */
 export interface Runs {
@@ -19,7 +21,7 @@ export interface Runs {
   readonly areStarting: boolean;
   /** Starts the run of a delivery just marked in_run, and retries until it is started. Does not wait for it. */
   start(delivery: ClaimedDelivery): void;
-  /** The claimed delivery, once, when it was claimed here: its first attempt then reads nothing. */
+  /** The claimed delivery, once, when it was claimed here just now: its first attempt then reads nothing. */
   take(id: DeliveryId): ClaimedDelivery | undefined;
   /**
    * Starts every due delivery that is in_run, after a claim whose response was lost. Most are running already, and what
@@ -31,7 +33,7 @@ export interface Runs {
 }
 
 export function createRuns(client: TemporalClient, names: TaskQueues, logger: Logger): Runs {
-  const kept = new Map<DeliveryId, ClaimedDelivery>();
+  const kept = new Map<DeliveryId, { readonly delivery: ClaimedDelivery; readonly at: number }>();
   const starts = new Set<Promise<void>>();
   const failing = new Set<DeliveryId>();
   const stopping = new AbortController();
@@ -59,7 +61,7 @@ export function createRuns(client: TemporalClient, names: TaskQueues, logger: Lo
     start(delivery) {
       const [oldest] = kept.keys();
       if (oldest !== undefined && kept.size >= MAX_KEPT) kept.delete(oldest);
-      kept.set(delivery.id, delivery);
+      kept.set(delivery.id, { delivery, at: performance.now() });
       const one = startUntilStarted(delivery).finally(() => {
         failing.delete(delivery.id);
         starts.delete(one);
@@ -67,9 +69,9 @@ export function createRuns(client: TemporalClient, names: TaskQueues, logger: Lo
       starts.add(one);
     },
     take(id) {
-      const delivery = kept.get(id);
+      const claimed = kept.get(id);
       kept.delete(id);
-      return delivery;
+      return claimed && performance.now() - claimed.at < KEPT_MS ? claimed.delivery : undefined;
     },
     async startLost(db) {
       for await (const page of overdueRuns(db, 0)) {

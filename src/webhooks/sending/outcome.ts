@@ -5,6 +5,8 @@ export type RefusedRedirect = 'no location' | 'too many' | 'bad url' | 'blocked'
 export interface Responded {
   kind: 'responded';
   status: number;
+  /** The Retry-After header as it came; null when it is missing or repeated. */
+  retryAfter: string | null;
   /** At most the first 1 KiB of the body, as text that Postgres stores: valid UTF-8 without NULs. */
   bodyText: string;
   durationMs: number;

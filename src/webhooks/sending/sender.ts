@@ -206,7 +206,7 @@ async function followRedirects(
 }
 
 function responded(response: HttpResponse, redirects: number, refusedRedirect?: RefusedRedirect): Followed {
-  const { status, bodyText } = response;
+  const { status, retryAfter, bodyText } = response;
   const refusal = refusedRedirect === undefined ? {} : { refusedRedirect };
-  return { kind: 'responded', status, bodyText, redirects, ...refusal };
+  return { kind: 'responded', status, retryAfter, bodyText, redirects, ...refusal };
 }

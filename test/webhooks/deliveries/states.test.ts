@@ -14,6 +14,7 @@ import type { Holder } from '../../../src/webhooks/deliveries/states.ts';
 import { WALK_START } from '../../../src/webhooks/relay/claim.ts';
 import { createSecretRing } from '../../../src/webhooks/secrets/ring.ts';
 import { createWebhookSender } from '../../../src/webhooks/sending/sender.ts';
+import { startPaces } from '../../support/paces.ts';
 import { eventually } from '../../support/wait.ts';
 import { first, IN_RUN, inBurst, outcome, useDeliveries } from './support.ts';
 
@@ -156,6 +157,7 @@ describe('an attempt', () => {
     await begin(IN_RUN, id);
     const { attemptDelivery } = createWebhookActivities({
       db: service.db,
+      paces: startPaces(service.db),
       sender: createWebhookSender({
         guard: createAddressGuard({ allowedNetworks: service.config.WEBHOOK_ALLOWED_NETWORKS }),
       }),

@@ -11,6 +11,7 @@ import { createKnownEndpoints } from '../../../src/webhooks/relay/known-endpoint
 import { createSecretRing } from '../../../src/webhooks/secrets/ring.ts';
 import { createWebhookSender } from '../../../src/webhooks/sending/sender.ts';
 import { register, rowsOf } from '../../support/events.ts';
+import { startPaces } from '../../support/paces.ts';
 import { type Receiver, startReceiver } from '../../support/receiver.ts';
 import { logger, type TestWorkspace, useTestService } from '../../support/service.ts';
 import { eventually } from '../../support/wait.ts';
@@ -48,6 +49,7 @@ function startProcess() {
   const stopping = new AbortController();
   const bursts = createBursts({
     db,
+    paces: startPaces(db),
     sender,
     secrets: createSecretRing(service.config.SECRETS_KEYS),
     capacity: createCapacity(),

@@ -18,6 +18,7 @@ import { createRuns } from '../../../src/webhooks/relay/runs.ts';
 import { createSecretRing } from '../../../src/webhooks/secrets/ring.ts';
 import { createWebhookSender } from '../../../src/webhooks/sending/sender.ts';
 import { register } from '../../support/events.ts';
+import { startPaces } from '../../support/paces.ts';
 import { logger, type TestWorkspace, useTestService } from '../../support/service.ts';
 import { startTcpProxy, type TcpProxy } from '../../support/tcp-proxy.ts';
 import { eventually } from '../../support/wait.ts';
@@ -49,12 +50,13 @@ function startOwn(runsPerSecond: number) {
   const { db } = service;
   const names = taskQueues('nobody-');
   const [capacity, known] = [createCapacity(), createKnownEndpoints()];
+  const paces = startPaces(db);
   const wakes = new EventEmitter<{ wake: [] }>();
   const runs = createRuns(client, names, logger);
   const secrets = createSecretRing(service.config.SECRETS_KEYS);
   const sender = createWebhookSender({ guard: createAddressGuard({ allowedNetworks: [] }) });
   const bursts = createBursts({
-    ...{ db, sender, secrets, capacity, known, wake: () => wakes.emit('wake') },
+    ...{ db, paces, sender, secrets, capacity, known, wake: () => wakes.emit('wake') },
     ...{
       onUnreadable: () => undefined,
       onAttemptBegan: () => undefined,
@@ -66,6 +68,7 @@ function startOwn(runsPerSecond: number) {
     ...{ db, common: db, listenUrl: service.config.DATABASE_URL, client, names, logger },
     ...{
       runs,
+      paces,
       bursts,
       capacity,
       known,

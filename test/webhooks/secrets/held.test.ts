@@ -12,6 +12,7 @@ import { createWebhookSender } from '../../../src/webhooks/sending/sender.ts';
 import { verifyWebhook } from '../../../src/webhooks/verify.ts';
 import { scrape } from '../../metrics/support/exposition.ts';
 import { emit, emitTogether, rowsOf } from '../../support/events.ts';
+import { startPaces } from '../../support/paces.ts';
 import { logger, startTestService, type TestService } from '../../support/service.ts';
 import { eventually } from '../../support/wait.ts';
 import { serveOne, subscribe, untilAll, untilReceived } from '../relay/support.ts';
@@ -112,6 +113,7 @@ it('a run whose secret cannot be read keeps its delivery and its number, also wh
   const unreadable: string[] = [];
   const { attemptDelivery } = createWebhookActivities({
     db: service.db,
+    paces: startPaces(service.db),
     sender,
     secrets: createSecretRing(service.config.SECRETS_KEYS),
     takeClaimed: () => undefined,

@@ -20,7 +20,14 @@ describe('classify and errorMessage', () => {
     [599, 'retry'],
     [600, 'failed'],
   ] as const)('takes %i as %s', (status, verdict) => {
-    const outcome = { kind: 'responded', status, bodyText: '', durationMs: 1, redirects: 0 } as const;
+    const outcome = {
+      kind: 'responded',
+      status,
+      retryAfter: null,
+      bodyText: '',
+      durationMs: 1,
+      redirects: 0,
+    } as const;
     expect(classify(outcome)).toBe(verdict);
     expect(errorMessage(outcome)).toBe(
       verdict === 'succeeded' ? null : `The receiver responded with ${status}.`,

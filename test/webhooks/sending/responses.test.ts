@@ -131,6 +131,7 @@ describe('the end of a response', () => {
         expect(reader.response()).toEqual({
           status: 200,
           location: null,
+          retryAfter: null,
           bodyText: `sometext${'x'.repeat(20)}`,
           reusableMs: 4_000,
         });
