@@ -115,6 +115,9 @@ const NEEDED_BY_STORE = {
 /** Where bytes of images are: the folder of DATA_DIR, or a bucket. */
 export const BLOB_STORES = ['folder', 's3'] as const;
 export type BlobStoreName = (typeof BLOB_STORES)[number];
+/** Who searches the web: `pseudo` knows the pages that ship with the service. */
+const SEARCH_PROVIDERS = ['pseudo', 'searxng'] as const;
+export type SearchProviderName = (typeof SEARCH_PROVIDERS)[number];
 /** More than the cores keep up with make all calls longer. */
 const ENGINE_CALLS_PER_CORE = 16;
 
@@ -163,6 +166,11 @@ const variables = z.object({
   DEEPL_SERVER_URL: optional(httpUrl),
   APERTIUM_URL: optional(httpUrl),
   GENERATION_PROVIDER: withDefault(z.enum(['pseudo', 'openai-compatible']), 'pseudo'),
+  WEB_RESEARCH: withDefault(flag, 'false'),
+  FACT_CHECKING: withDefault(flag, 'false'),
+  SEARCH_PROVIDER: optional(z.enum(SEARCH_PROVIDERS)),
+  SEARCH_BASE_URL: optional(httpUrl),
+  RESEARCH_ALLOWED_NETWORKS: withDefault(networks, ''),
   AI_MODEL_PREMIUM: optional(z.string()),
   AI_MODEL_STANDARD: optional(z.string()),
   AI_FIRST_TOKEN_SECONDS: withDefault(fraction(1, 300), 180),
@@ -246,6 +254,11 @@ const environment = complete.superRefine((config, context) => {
     const message = 'false, but S3_ENDPOINT is an address: no bucket can stand before it';
     context.addIssue({ code: 'custom', path: ['S3_PATH_STYLE'], message });
   }
+  const isResearching = config.WEB_RESEARCH || config.FACT_CHECKING;
+  if (isResearching && searchProviderOf(config) === 'searxng' && config.SEARCH_BASE_URL === undefined) {
+    const message = 'needed by WEB_RESEARCH and FACT_CHECKING with SEARCH_PROVIDER=searxng, but not set';
+    context.addIssue({ code: 'custom', path: ['SEARCH_BASE_URL'], message });
+  }
   for (const variable of ['TRANSLATION_PROVIDER', 'GENERATION_PROVIDER'] as const) {
     for (const name of NEEDED_BY_PROVIDER[config[variable]]) {
       if (config[name] !== undefined) continue;
@@ -259,6 +272,13 @@ const environment = complete.superRefine((config, context) => {
     context.addIssue({ code: 'custom', path: [name], message });
   }
 });
+
+/** SEARCH_PROVIDER, which by default is `pseudo` only beside a `pseudo` that writes: made-up sources are for made-up articles. */
+export const searchProviderOf = ({
+  SEARCH_PROVIDER,
+  GENERATION_PROVIDER,
+}: Pick<z.output<typeof variables>, 'SEARCH_PROVIDER' | 'GENERATION_PROVIDER'>): SearchProviderName =>
+  SEARCH_PROVIDER ?? (GENERATION_PROVIDER === 'pseudo' ? 'pseudo' : 'searxng');
 
 /** The variables among these that the store needs and that are not set. */
 export const missingForStore = (config: Partial<Config>, store: BlobStoreName): readonly string[] =>

@@ -4,7 +4,7 @@ import ipaddr from 'ipaddr.js';
 /** A network in ipaddr.js's form: address and prefix length. */
 export type Network = [ipaddr.IPv4 | ipaddr.IPv6, number];
 
-/** Networks allowed besides the public ones (WEBHOOK_ALLOWED_NETWORKS, IMAGE_ALLOWED_NETWORKS). */
+/** Networks allowed besides the public ones (WEBHOOK_ALLOWED_NETWORKS, IMAGE_ALLOWED_NETWORKS, RESEARCH_ALLOWED_NETWORKS). */
 export type AllowedNetworks = readonly Network[];
 
 /**

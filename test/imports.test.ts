@@ -18,7 +18,7 @@ const FLOORS = [
   'src/export',
   'src/workspaces src/reviews src/assets',
   'src/suggestions src/translations src/generation',
-  'src/jobs src/guidance',
+  'src/jobs src/guidance src/research',
   'src/articles',
   'src/projects src/categories',
   'src/webhooks',
