@@ -138,7 +138,7 @@ describe('a finished draft', () => {
     };
     const { job } = await calls.generate(workspace);
     const { editing, checks } = await expect
-      .poll(() => report(job.id), { timeout: 20_000 })
+      .poll(() => report(job.id), { timeout: 60_000 })
       .toMatchObject({ editing: { written: true } })
       .then(() => report(job.id));
     expect(editing.edits).toMatchObject([{ change: 'replaced', reason: null }]);

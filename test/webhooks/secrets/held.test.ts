@@ -72,7 +72,7 @@ it('deliveries whose key a worker lacks wait without an attempt, others go on, a
   const rows = await untilAll(service, late.workspace, ({ status }) => status === 'succeeded');
   expect(rows.every(({ attempts }) => attempts === 1)).toBe(true);
   for (const { raw, headers } of late.receiver.received) verifyWebhook(raw, headers, late.endpoint.secret);
-}, 60_000);
+});
 
 it('a damaged secret gives its begun attempts back, holds up nobody else, and is read again once it is mended', async () => {
   const { service, workspace, receiver, endpoint } = await serveOne(onTestFinished);
@@ -97,7 +97,7 @@ it('a damaged secret gives its begun attempts back, holds up nobody else, and is
   const rows = await untilAll(service, workspace, ({ status }) => status === 'succeeded');
   expect(rows.every(({ attempts }) => attempts === 1)).toBe(true);
   for (const { raw, headers } of receiver.received) verifyWebhook(raw, headers, endpoint.secret);
-}, 60_000);
+});
 
 it('a run whose secret cannot be read keeps its delivery and its number, also when the receiver cannot be dialled', async () => {
   const { service, workspace, receiver, endpoint } = await serveOne(onTestFinished);
