@@ -20,6 +20,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
       hash text NOT NULL,
       text text NOT NULL,
       UNIQUE (workspace_id, article_id, id),
+      UNIQUE (workspace_id, article_id, url),
       UNIQUE (workspace_id, article_id, position),
       CONSTRAINT article_sources_article_fkey FOREIGN KEY (workspace_id, article_id)
         REFERENCES articles (workspace_id, id) ON DELETE CASCADE

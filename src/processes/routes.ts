@@ -29,6 +29,7 @@ import { countUnpaid } from '../jobs/unpaid.ts';
 import type { JobWatch } from '../jobs/watch.ts';
 import type { AddressGuard } from '../outbound/resolver.ts';
 import { createProjectRoutes } from '../projects/routes.ts';
+import { createResearchRoutes } from '../research/routes.ts';
 import { createReviewRoutes } from '../reviews/routes.ts';
 import { createRoleRoutes } from '../roles/routes.ts';
 import { createSuggestionRoutes } from '../suggestions/routes.ts';
@@ -100,6 +101,7 @@ export function createRoutes(dependencies: RouteDependencies): RouteModule[] {
     ...createGlossaryRoutes(),
     ...createStyleRoutes(),
     ...createGenerationRoutes(jobRuns, generationFeatures),
+    ...createResearchRoutes(),
     ...createJobRoutes(jobRuns, dependencies.jobWatch),
     createReportRoute({
       translation: { schema: reportSchema, example: reportExample, read: readReport },

@@ -9,6 +9,8 @@ export interface ResearchBounds {
 
 export const RESEARCH_BOUNDS: ResearchBounds = { searches: 15, pages: 12, pagesOfSite: 2 };
 export const CLAIM_BOUNDS: ResearchBounds = { searches: 20, pages: 20, pagesOfSite: 2 };
+/** Sources of one article. */
+export const MAX_SOURCES = RESEARCH_BOUNDS.pages + CLAIM_BOUNDS.pages;
 /** Claims of one article. */
 export const MAX_CLAIMS = 20;
 /** Notes of one page, and of an article. */

@@ -15,7 +15,7 @@ export interface ResearchTables {
     job_id: JobId;
     /** From 1, in the order in which they were read. */
     position: number;
-    /** Where the page was read, after redirects. */
+    /** Where the page was read, after redirects. Once in an article. */
     url: string;
     title: string;
     site: string;

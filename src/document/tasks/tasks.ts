@@ -22,6 +22,7 @@ import { attach, markPairs } from './attach.ts';
 import { fitting, memoryKeys, taughtTexts } from './memory.ts';
 import { planFirst, planSegments, planVersion } from './plan.ts';
 import { applyPlan, currentValues, decide, listUnits, markCurrent } from './refresh.ts';
+import { standing } from './standing.ts';
 import { type StoredDocument, toStore } from './stored.ts';
 
 export type CheckedDocument =
@@ -141,6 +142,7 @@ const termsIn = (glossary: string, texts: ReadonlyMap<string, string>, language:
 export const TASKS = {
   count,
   excerpt,
+  standing,
   check,
   render,
   copyDocument,

@@ -35,7 +35,7 @@ const MAX_QUOTE = 600;
 /** Proposals looked at, and refusals kept. */
 const MAX_PROPOSED = 200;
 const MAX_REFUSED = 20;
-const CONTROL = /[\p{Cc}\p{Cf}]/u;
+const CONTROL = /\p{Cc}/u;
 /** A scheme, a host with a known ending, or an e-mail address. */
 const ADDRESS =
   /[a-z][a-z0-9+.-]{1,15}:\/\/|\bwww\.|@[\w-]{1,63}\.|[\w-]\.(?:com|org|net|edu|gov|io|info|biz|dev|app|ai|shop|online|xyz|eu|de|fr|es|it|nl|pl|pt|uk|ch|at|se|ru|cn|jp|localhost)\b(?!\.\w)|\b(?:mailto|javascript|data):/i;
