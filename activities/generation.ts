@@ -25,6 +25,7 @@ import type { WritingDependencies } from '../src/generation/write-part.ts';
 import type { JobId } from '../src/ids.ts';
 import { createPauses } from '../src/providers/pauses.ts';
 import type { FailureCause } from '../src/temporal/shapes.ts';
+import { inTheBackground } from '../src/threads/share.ts';
 import { asFinalFailure, beat, providerFailure, whileAway } from './failures.ts';
 import { whileBeating } from './heartbeat.ts';
 import {
@@ -140,14 +141,15 @@ export function createGenerationActivities(
         await showDrawn(db, jobId);
       }),
 
-    /** Makes what was drawn the files of an asset. */
+    /** Makes what was drawn the files of an asset; the article does without one that fails. */
     processImage: (jobId: JobId, number: number): Promise<void> =>
       whileBeating(HEARTBEAT_MS, beat, async () => {
         try {
-          await requireOpen(db, jobId);
-          await processImage(dependencies, { jobId, number, persist: whileAway });
+          const workspace = await requireOpen(db, jobId);
+          const task = { jobId, number, persist: whileAway };
+          await inTheBackground(workspace, () => processImage(dependencies, task));
         } catch (error) {
-          throw providerFailure(error, []);
+          throw providerFailure(error, ['retryable']);
         }
       }),
 

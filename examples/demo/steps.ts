@@ -6,6 +6,7 @@ import { createBlobStore } from '../../src/blobs/create.ts';
 import type { VerbContext } from '../../src/context.ts';
 import type { WorkspaceId } from '../../src/ids.ts';
 import { type LocalService, UserError } from '../../src/local/service.ts';
+import { createMediaProcessor } from '../../src/media/processor.ts';
 import { createProject } from '../../src/projects/create.ts';
 import { createWorkspace } from '../../src/workspaces/create.ts';
 import type { Article, EventName, Job, Wallet } from '../client/api.ts';
@@ -87,8 +88,15 @@ export const createSteps = (service: LocalService, receiver: DemoReceiver): List
         languages: LANGUAGES,
         primaryLanguage: SOURCE_LANGUAGE,
       });
+      const media = createMediaProcessor({
+        logger: {
+          error: (_about, message) => {
+            task.output = message;
+          },
+        },
+      });
       const { articleId, wordCount } = await importArticle(
-        { ...operator, blobs: await createBlobStore(config) },
+        { ...operator, blobs: await createBlobStore(config), media },
         {
           projectId,
           language: SOURCE_LANGUAGE,
@@ -96,7 +104,7 @@ export const createSteps = (service: LocalService, receiver: DemoReceiver): List
           status: 'APPROVED',
           keywords: ['school garden'],
         },
-      );
+      ).finally(media.close);
       found.source = await readArticle(found, articleId);
       const { title, documentJson } = found.source;
       task.title = `Imported "${title}": ${wordCount} words in ${documentJson.blocks.length} blocks, one image`;

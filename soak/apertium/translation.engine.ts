@@ -11,6 +11,7 @@ import { parseInline } from '../../src/document/inline/parse.ts';
 import { createApertiumProvider } from '../../src/providers/apertium.ts';
 import { translateSegments } from '../../src/providers/translate.ts';
 import { ProviderError, type TranslationProvider } from '../../src/providers/types.ts';
+import { useTestMedia } from '../../test/support/images.ts';
 import { startTestService, type TestService } from '../../test/support/service.ts';
 import { translating } from '../../test/support/translating.ts';
 import { type Apy, startApy } from './apy.ts';
@@ -67,12 +68,14 @@ function frame(document: DocumentJson) {
   return { blocks, inline };
 }
 
+const media = useTestMedia();
+
 describe('the real engine', () => {
   it('translates the demo article from English to Spanish over the whole path, its structure intact', async () => {
     const workspace = await service.workspace(10);
     const projectId = await service.project(workspace, ['en', 'es']);
     const { articleId } = await importArticle(
-      { ...workspace.context, blobs: createLocalBlobStore(blobs) },
+      { ...workspace.context, blobs: createLocalBlobStore(blobs), media },
       { projectId, language: 'en', file: 'examples/demo/article.md', status: 'DRAFT', keywords: ['garden'] },
     );
     const calls = translating(service);

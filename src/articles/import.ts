@@ -13,8 +13,7 @@ import { cutAtWord } from '../document/text/characters.ts';
 import type { SourceAsset } from '../document/translation/source.ts';
 import { recordEvents } from '../events/record.ts';
 import { type ArticleId, newId, type ProjectId, type TranslationGroupId } from '../ids.ts';
-import { readImage } from '../media/image.ts';
-import { blobsOf } from '../media/media.ts';
+import { blobsOf, type MediaProcessor } from '../media/media.ts';
 import { lockLanguages, requireProjectLanguage } from '../projects/languages.ts';
 import { bytesOf, insertAssets, mediaFields } from './images.ts';
 import { readImportFile } from './import-file.ts';
@@ -28,6 +27,7 @@ export type ImportStatus = (typeof IMPORT_STATUSES)[number];
 
 export interface ImportContext extends VerbContext {
   readonly blobs: BlobStore;
+  readonly media: MediaProcessor;
 }
 
 export interface ImportArticleInput {
@@ -74,7 +74,9 @@ export async function importArticle(
     assets,
     warnings,
     title: found,
-  } = await readImportFile(input.file, input.title !== undefined, (bytes) => readImage(bytes, '/file'));
+  } = await readImportFile(input.file, input.title !== undefined, (bytes) =>
+    context.media.processUpload(bytes, '/file'),
+  );
   const title = input.title ?? titleFrom(found, input.file);
   const wordCount = document.words;
   const added = assets.map(

@@ -20,7 +20,15 @@ export interface ShownArticle {
 interface Pointed {
   /** A line per link: target, address, and the article that it leads to if another. None has white space. */
   readonly links: string | null;
-  readonly images: readonly { id: AssetId; content_hash: string; alt_text: string }[] | null;
+  readonly images:
+    | readonly {
+        id: AssetId;
+        content_hash: string;
+        alt_text: string;
+        width: number | null;
+        height: number | null;
+      }[]
+    | null;
 }
 
 /** Parameters: the article, the images in its body. The hero is the cover and never part of the body (contract.md F8). */
@@ -28,7 +36,8 @@ const readPointed = (name: string, links: string) =>
   textStatement<Pointed>(
     name,
     `SELECT (${links}) AS links,
-       (SELECT json_agg(json_build_object('id', id, 'content_hash', content_hash, 'alt_text', alt_text))
+       (SELECT json_agg(json_build_object('id', id, 'content_hash', content_hash, 'alt_text', alt_text,
+          'width', width, 'height', height))
         FROM assets WHERE article_id = $1 AND id = ANY ($2::uuid[]) AND role = 'inline') AS images`,
   );
 const readByArticle = readPointed(
@@ -76,9 +85,10 @@ function resolverOf(pointed: Pointed | undefined): Resolver {
     const [named = '', url = '', id = named] = line.split(' ');
     links.set(named, { id, url });
   }
-  const images = new Map<string, { url: string; altText: string }>();
-  for (const image of pointed?.images ?? []) {
-    images.set(image.id, { url: assetPath(image.id, image.content_hash), altText: image.alt_text });
+  const images = new Map<string, NonNullable<ReturnType<Resolver['asset']>>>();
+  for (const { id, content_hash, alt_text, width, height } of pointed?.images ?? []) {
+    const size = width === null || height === null ? null : { width, height };
+    images.set(id, { url: assetPath(id, content_hash), altText: alt_text, size });
   }
   return { link: (id) => links.get(id) ?? null, asset: (id) => images.get(id) ?? null };
 }

@@ -2,8 +2,7 @@ import path from 'node:path';
 import { IMAGE_MEDIA_TYPES, MAX_FILE_NAME, MAX_IMAGE_BYTES } from '../blobs/asset.ts';
 import { codePoints } from '../document/text/characters.ts';
 import { invalid, ServiceError } from '../errors.ts';
-import { readImage } from '../media/image.ts';
-import type { ProcessedImage } from '../media/media.ts';
+import type { MediaProcessor, ProcessedImage } from '../media/media.ts';
 import { classifyAddress, parseReceiverUrl } from '../outbound/address-guard.ts';
 import { type Deadline, startDeadline } from '../outbound/deadline.ts';
 import { SendFailure } from '../outbound/failure.ts';
@@ -41,16 +40,18 @@ interface Fetch {
 /**
  * Creates the fetcher of images by URL. Like webhooks it connects only to addresses that the guard allows, for the URL and
  * for each of at most three redirects. Gives up after 15 seconds in all or 20 MiB. A response with Content-Length takes
- * that much room, any other the maximum. Where a hop leads into an allowed private network every failure has the same
+ * twice that much room, as fetched and as stored, any other twice the maximum. Where a hop leads into an allowed private network every failure has the same
  * words, so that no caller can explore it (contract.md F30).
  */
 export function createImageFetcher({
   guard,
+  media,
   timeoutMs = TIMEOUT_MS,
   maxBytes = MAX_IMAGE_BYTES,
   isPublic = isPublicAddress,
 }: {
   guard: AddressGuard;
+  media: MediaProcessor;
   isPublic?: (ip: string) => boolean;
   timeoutMs?: number;
   maxBytes?: number;
@@ -80,9 +81,14 @@ export function createImageFetcher({
         }
         if (status !== 200) throw new SendFailure(`The URL responded with ${status}.`);
         // Nothing is read from the connection meanwhile.
-        await deadline.raceUncounted(currentShare().room?.take(response.bodyBytes()) ?? Promise.resolve());
+        await deadline.raceUncounted(
+          currentShare().room?.take(2 * response.bodyBytes()) ?? Promise.resolve(),
+        );
         const bytes = await response.readBody();
-        return { image: await readImage(bytes, '/url'), fileName: fileNameOf(url) };
+        return {
+          image: await deadline.raceUncounted(media.processUpload(bytes, '/url')),
+          fileName: fileNameOf(url),
+        };
       } finally {
         response.close();
       }

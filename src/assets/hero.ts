@@ -17,7 +17,6 @@ import type { NewEvent } from '../events/catalog.ts';
 import { recordEvents } from '../events/record.ts';
 import { createFairQueue } from '../fair-queue.ts';
 import type { ArticleId } from '../ids.ts';
-import { readImage } from '../media/image.ts';
 import { blobsOf, type ProcessedImage, storedBytesOf } from '../media/media.ts';
 import type { FetchImage } from './fetch-image.ts';
 import { insertAsset } from './insert.ts';
@@ -52,7 +51,7 @@ interface NewHero {
 export async function uploadHero(context: AssetContext, input: UploadInput): Promise<Asset> {
   requirePermissions(context.actor, 'articles.update');
   const { articleId, fileName = 'image', altText = '' } = input;
-  const image = await readImage(input.bytes, '');
+  const image = await context.media.processUpload(input.bytes, '');
   return setHero(context, { articleId, image, fileName, altText });
 }
 

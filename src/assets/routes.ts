@@ -6,6 +6,7 @@ import { pathId } from '../http/scope.ts';
 import { streamList } from '../http/stream-list.ts';
 import { created, DONE, doneResponses, ok } from '../http/success.ts';
 import type { AssetId } from '../ids.ts';
+import type { MediaProcessor } from '../media/media.ts';
 import { deleteAsset, updateAsset } from './change.ts';
 import type { FetchImage } from './fetch-image.ts';
 import { fetchHero, uploadHero } from './hero.ts';
@@ -39,9 +40,11 @@ const HERO_EVENTS =
 /** The images of articles. */
 export const createAssetRoutes = ({
   blobs,
+  media,
   fetchImage,
 }: {
   blobs: BlobStore;
+  media: MediaProcessor;
   fetchImage: FetchImage;
 }): RouteModule[] => [
   defineRoute(
@@ -84,7 +87,10 @@ export const createAssetRoutes = ({
     },
     async ({ context, params, query, bytes }) =>
       created({
-        asset: await uploadAsset({ ...context, blobs }, { articleId: params.articleId, bytes, ...query }),
+        asset: await uploadAsset(
+          { ...context, blobs, media },
+          { articleId: params.articleId, bytes, ...query },
+        ),
       }),
   ),
   defineRoute(
@@ -166,7 +172,10 @@ export const createAssetRoutes = ({
     },
     async ({ context, params, query, bytes }) =>
       created({
-        asset: await uploadHero({ ...context, blobs }, { articleId: params.articleId, bytes, ...query }),
+        asset: await uploadHero(
+          { ...context, blobs, media },
+          { articleId: params.articleId, bytes, ...query },
+        ),
       }),
   ),
   defineRoute(
@@ -187,7 +196,7 @@ export const createAssetRoutes = ({
     async ({ context, params, body }) =>
       created({
         asset: await fetchHero(
-          { ...context, blobs, fetchImage },
+          { ...context, blobs, media, fetchImage },
           { articleId: params.articleId, url: body.url, altText: body.altText },
         ),
       }),

@@ -9,13 +9,13 @@ import type { Tx } from '../db/database.ts';
 import { inTransaction } from '../db/transaction.ts';
 import { conflict } from '../errors.ts';
 import type { ArticleId } from '../ids.ts';
-import { readImage } from '../media/image.ts';
-import { blobsOf, storedBytesOf } from '../media/media.ts';
+import { blobsOf, type MediaProcessor, storedBytesOf } from '../media/media.ts';
 import { insertAsset } from './insert.ts';
 import { type Asset, toAsset } from './schemas.ts';
 
 export interface AssetContext extends VerbContext {
   readonly blobs: BlobStore;
+  readonly media: MediaProcessor;
 }
 
 export interface UploadInput {
@@ -48,7 +48,7 @@ export async function uploadAsset(context: AssetContext, input: UploadInput): Pr
   const { db, actor, blobs } = context;
   requirePermissions(actor, 'articles.update');
   const { articleId, fileName = 'image', altText = '' } = input;
-  const image = await readImage(input.bytes, '');
+  const image = await context.media.processUpload(input.bytes, '');
   const bytes = storedBytesOf(image);
   const requireRoomIn = async (tx: Tx): Promise<void> => {
     await lockArticle(tx, actor.workspaceId, articleId, 'edit');

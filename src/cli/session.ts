@@ -11,6 +11,8 @@ import { DELIVERIES_CHANNEL, deliveriesStored } from '../events/stored.ts';
 import type { WorkspaceId } from '../ids.ts';
 import { withEmbeddedDatabase } from '../local/embedded-database.ts';
 import { checkDatabase } from '../local/postgres.ts';
+import type { MediaProcessor } from '../media/media.ts';
+import { createMediaProcessor } from '../media/processor.ts';
 import { withAuthority } from '../roles/present-authority.ts';
 import { operatorName } from './operator.ts';
 
@@ -18,6 +20,7 @@ import { operatorName } from './operator.ts';
 export interface Session {
   readonly db: Database;
   readonly blobs: BlobStore;
+  readonly media: MediaProcessor;
   /** Who runs the command. */
   readonly operator: string;
   /** The operator acting in a workspace. */
@@ -70,6 +73,9 @@ export const withSession = <Result>(
     else await requireSchema(db);
     const operator = operatorName(config);
     const blobs = await createBlobStore(config);
+    const media = createMediaProcessor({
+      logger: { error: (_about: object, message: string) => note(message) },
+    });
     let stored = false;
     const unsubscribe = deliveriesStored.subscribe(() => {
       stored = true;
@@ -78,6 +84,7 @@ export const withSession = <Result>(
       return await use({
         db,
         blobs,
+        media,
         operator,
         operatorOf: (workspaceId) => {
           const actor = { kind: 'operator', workspaceId, name: operator } as const;
@@ -86,6 +93,7 @@ export const withSession = <Result>(
       });
     } finally {
       unsubscribe();
+      await media.close();
       await blobs.close();
       // Relays also poll, only later.
       if (stored) await sql`NOTIFY ${sql.raw(DELIVERIES_CHANNEL)}`.execute(db).catch(() => undefined);

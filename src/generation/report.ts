@@ -7,6 +7,8 @@ import { iso } from '../fields.ts';
 import type { JobId } from '../ids.ts';
 import { completedJobExample } from '../jobs/examples.ts';
 import { type CallRow, readCalls } from './calls.ts';
+import { readImages } from './images/images.ts';
+import { imagesOfReport, imagesSchema } from './images/report.ts';
 import type { Outline } from './outline.ts';
 import { PART_KINDS } from './part-kinds.ts';
 import { ofKind } from './parts.ts';
@@ -72,6 +74,7 @@ export const generationReportSchema = z
     editing: editingSchema,
     lead: leadSchema,
     checks: checksSchema,
+    images: imagesSchema,
     calls: z
       .array(
         z.object({
@@ -156,6 +159,21 @@ export const generationReportExample: GenerationReport = {
       { id: ' lead', planned: 60, words: 58 },
       { id: 'section-1', planned: 270, words: 281 },
       { id: 'section-2', planned: 270, words: 309 },
+    ],
+  },
+  images: {
+    requested: 1,
+    delivered: 0,
+    items: [
+      {
+        number: 0,
+        role: 'hero',
+        status: 'failed',
+        assetId: null,
+        reason: 'refused',
+        answered: 1,
+        unanswered: 0,
+      },
     ],
   },
   calls: [
@@ -250,6 +268,7 @@ export async function readGenerationReport(
     ),
     ...finishOf(parts, job.status),
     checks: job.status === 'COMPLETED' ? ((job.checks ?? null) as GenerationReport['checks']) : null,
+    images: imagesOfReport(await readImages(db, job.id)),
     calls: calls.map(toCall),
   };
 }

@@ -38,7 +38,8 @@ export function bytesBesidesBody(route: RouteDefinition, articleBytes: number): 
 
 /** What a byte of a route's body takes until the response is sent. */
 export function bytesPerBodyByte({ upload, bodyBytes = DEFAULT_BODY_BYTES }: RouteDefinition): number {
-  if (upload !== undefined) return 1;
+  // As it was sent, and as it is stored.
+  if (upload !== undefined) return 2;
   return bodyBytes > DEFAULT_BODY_BYTES ? PER_DOCUMENT_BYTE : PER_JSON_BYTE;
 }
 

@@ -27,6 +27,7 @@ import { createJobRuns } from '../jobs/runs.ts';
 import type { TurnLimits } from '../jobs/turns.ts';
 import { countUnpaid } from '../jobs/unpaid.ts';
 import type { JobWatch } from '../jobs/watch.ts';
+import type { MediaProcessor } from '../media/media.ts';
 import type { AddressGuard } from '../outbound/resolver.ts';
 import { createProjectRoutes } from '../projects/routes.ts';
 import { createResearchRoutes } from '../research/routes.ts';
@@ -64,6 +65,7 @@ export interface RouteDependencies extends TurnLimits {
   readonly secrets: SecretRing;
   readonly limits: HttpLimits;
   readonly blobs: BlobStore;
+  readonly media: MediaProcessor;
   readonly runCanceller: RunCanceller;
   readonly jobWatch: JobWatch;
   /** Counts the states of versions in the background. */
@@ -86,7 +88,8 @@ export function createRoutes(dependencies: RouteDependencies): RouteModule[] {
     ...createReviewRoutes(),
     ...createAssetRoutes({
       blobs: dependencies.blobs,
-      fetchImage: createImageFetcher({ guard: dependencies.imageGuard }),
+      media: dependencies.media,
+      fetchImage: createImageFetcher({ guard: dependencies.imageGuard, media: dependencies.media }),
     }),
     ...createCategoryRoutes(),
     ...createSuggestionRoutes(dependencies),

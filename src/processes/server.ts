@@ -14,6 +14,7 @@ import { createReadiness } from '../http/readiness.ts';
 import { createRooms } from '../http/rooms.ts';
 import { serveHttp } from '../http/serve.ts';
 import { createJobWatch } from '../jobs/watch.ts';
+import { createMediaProcessor } from '../media/processor.ts';
 import { createHttpMetrics } from '../metrics/http.ts';
 import { createDependencyMetrics } from '../metrics/process.ts';
 import { type RunningMetrics, serveMetrics } from '../metrics/serve.ts';
@@ -78,6 +79,7 @@ export async function startServer(config: ConnectedConfig, logger: Logger): Prom
   const sender = createWebhookSender({ guard });
   const lastUsed = createLastUsedRecorder(db, logger);
   const blobs = await createBlobStore(config);
+  const media = createMediaProcessor({ logger });
   const limits = {
     ...DEFAULT_HTTP_LIMITS,
     perKey: config.RATE_LIMIT_PER_KEY,
@@ -130,6 +132,7 @@ export async function startServer(config: ConnectedConfig, logger: Logger): Prom
       sender,
       secrets,
       blobs,
+      media,
       limits,
       runCanceller,
       jobWatch,
@@ -148,6 +151,7 @@ export async function startServer(config: ConnectedConfig, logger: Logger): Prom
     await notifier.stop();
     await connection.close();
     await probe.close();
+    await media.close();
     await blobs.close();
     await database.destroy();
   };

@@ -18,11 +18,12 @@ import { startDeliveryNotifier } from '../events/notifier.ts';
 import { createArticleWriters } from '../generation/writing/index.ts';
 import type { ArticleWriters } from '../generation/writing/writer.ts';
 import { createReadiness } from '../http/readiness.ts';
-import { createMediaProcessor } from '../media/temporary.ts';
+import { createMediaProcessor } from '../media/processor.ts';
 import { watchRelay } from '../metrics/health.ts';
 import { watchPolls } from '../metrics/polls.ts';
 import { readSdkMetrics } from '../metrics/temporal.ts';
 import { createAddressGuard } from '../outbound/resolver.ts';
+import type { ImageModel } from '../providers/image-model.ts';
 import { createImageModel } from '../providers/images/index.ts';
 import { createTranslationProvider } from '../providers/index.ts';
 import type { TranslationProvider } from '../providers/types.ts';
@@ -74,6 +75,7 @@ export interface WorkerOverrides {
   readonly provider?: TranslationProvider;
   readonly suggestions?: SuggestionProvider;
   readonly writers?: ArticleWriters;
+  readonly imageModel?: ImageModel;
   readonly capacity?: Capacity;
   /** How often it checks that the schedules exist, instead of each minute; milliseconds. */
   readonly schedulesEveryMs?: number;
@@ -134,8 +136,8 @@ export async function startWorker(
   const provider = overrides.provider ?? createTranslationProvider(config);
   const suggestions = overrides.suggestions ?? createSuggestionProvider(config);
   const writers = overrides.writers ?? createArticleWriters(config, logger);
-  const imageModel = createImageModel(config);
-  const media = createMediaProcessor();
+  const imageModel = overrides.imageModel ?? createImageModel(config);
+  const media = createMediaProcessor({ logger });
   const client = new Client({ connection, namespace: config.TEMPORAL_NAMESPACE });
   const notifier = startDeliveryNotifier({ connectionString: config.DATABASE_URL, logger });
   const stopped = new AbortController();
@@ -290,6 +292,7 @@ export async function startWorker(
     }
     await notifier.stop();
     await sender.close();
+    await media.close();
     await metrics.close();
     await probe.close();
     await connection.close();

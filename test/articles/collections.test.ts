@@ -56,7 +56,9 @@ it('duplicates content, images and categories into a new group, within the stora
   expect(assets).toHaveLength(1);
   expect(assets[0].id).not.toBe(image.assetId);
   expect(copy.documentJson.blocks[1]).toEqual({ ...image, assetId: assets[0].id });
-  expect(copy.contentHtml).toContain(`<img src="${assets[0].url}" alt="Dot">`);
+  expect(copy.contentHtml).toContain(
+    `<img src="${assets[0].url}" alt="Dot" width="1" height="1" loading="lazy">`,
+  );
   const list = await editor.call(
     'GET',
     `/api/workspaces/${workspace.id}/articles?categoryId=${categoryIds[0]}`,

@@ -7,10 +7,14 @@ import { type ImportArticleInput, type ImportContext, importArticle } from '../.
 import { createLocalBlobStore } from '../../src/blobs/blob-store.ts';
 import { ServiceError } from '../../src/errors.ts';
 import { type ArticleId, newId, type ProjectId } from '../../src/ids.ts';
+import { storedBytesOf } from '../../src/media/media.ts';
 import { createProject } from '../../src/projects/create.ts';
 import { createWorkspace } from '../../src/workspaces/create.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { listenToAll } from '../support/events.ts';
+import { useTestMedia } from '../support/images.ts';
+
+const media = useTestMedia();
 
 const PNG = Buffer.from(
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==',
@@ -32,6 +36,7 @@ beforeAll(async () => {
     actor: { kind: 'operator', workspaceId },
     requestId: 'import-test',
     blobs: createLocalBlobStore(path.join(folder, 'blobs')),
+    media,
   };
   projectId = await createProject(context, { name: 'P', languages: ['en', 'es'], primaryLanguage: 'en' });
 });
@@ -151,7 +156,9 @@ it('takes over a Markdown article with its local images and tells what it left o
     .selectFrom('workspaces')
     .select('storage_bytes_used')
     .executeTakeFirstOrThrow();
-  expect(now.storage_bytes_used - used.storage_bytes_used).toBe(PNG.length);
+  expect(now.storage_bytes_used - used.storage_bytes_used).toBe(
+    storedBytesOf(await media.processUpload(PNG, '')),
+  );
   const events = await database.db
     .selectFrom('events')
     .select('body')

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import type { ServerResponse } from 'node:http';
@@ -12,14 +13,18 @@ import { readTextBytes } from '../../src/db/quotas.ts';
 import type { ServiceError } from '../../src/errors.ts';
 import { createRooms, workRoomOf } from '../../src/http/rooms.ts';
 import type { ProjectId } from '../../src/ids.ts';
+import { storedBytesOf } from '../../src/media/media.ts';
 import { parseNetworks } from '../../src/networks.ts';
 import { createAddressGuard } from '../../src/outbound/resolver.ts';
 import { onBehalfOf } from '../../src/threads/share.ts';
 import { setLimits } from '../../src/workspaces/set-limits.ts';
 import { documentOf, type Editing, editing, PNG, paragraph } from '../articles/support.ts';
+import { png, useTestMedia } from '../support/images.ts';
 import { startReceiver } from '../support/receiver.ts';
 import { type TestWorkspace, useTestService } from '../support/service.ts';
 import { eventually } from '../support/wait.ts';
+
+const media = useTestMedia();
 
 const SVG = Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>');
 const MEBIBYTE = 1024 * 1024;
@@ -39,6 +44,9 @@ beforeEach(async () => {
   projectId = await service.project(workspace);
   editor = editing(service, workspace);
 });
+
+/** What the small image takes of the quota, with its preview and thumbnail. */
+const storedBytesOfPng = async () => storedBytesOf(await media.processUpload(PNG, ''));
 
 const assetsOf = (articleId: string, more = '') => `/api/articles/${articleId}/assets${more}`;
 const FAILED = /^The image could not be fetched\.$/;
@@ -64,16 +72,21 @@ it('keeps an uploaded image, counts its bytes, shows it in the body, and serves 
       fileName: 'plan é.png',
       altText: 'A plan',
       url: expect.stringMatching(new RegExp(`^/assets/${asset.id}/[0-9a-f]{16}$`)),
+      width: 1,
+      height: 1,
+      previewUrl: expect.stringMatching(new RegExp(`^/assets/${asset.id}/[0-9a-f]{16}$`)),
+      thumbnailUrl: expect.stringMatching(new RegExp(`^/assets/${asset.id}/[0-9a-f]{16}$`)),
+      prompt: null,
       createdAt: expect.any(String),
     },
   ]);
-  expect(await editor.storageUsed()).toBe(PNG.length);
+  expect(await editor.storageUsed()).toBe(await storedBytesOfPng());
   expect((await editor.call('GET', assetsOf(id, `/${asset.id}`))).body).toEqual({ asset });
   expect((await editor.call('GET', assetsOf(id))).body).toEqual({ assets: [asset] });
 
   const saved = await editor.patch(id, { documentJson: documentOf(paragraph('Text'), image(asset.id)) });
   expect(saved.body.article.contentHtml).toBe(
-    `<p>Text</p>\n<figure><img src="${asset.url}" alt="A plan"></figure>`,
+    `<p>Text</p>\n<figure><img src="${asset.url}" alt="A plan" width="1" height="1" loading="lazy"></figure>`,
   );
   const served = await fetch(new URL(asset.url, service.url));
   expect(Buffer.from(await served.arrayBuffer())).toEqual(PNG);
@@ -120,15 +133,17 @@ it('refuses what is no image, too large or beyond the quota, and keeps nothing o
       expect([answer.status, answer.body.code]).toEqual([status, code]);
     }
   }
-  const large = Buffer.concat([PNG, Buffer.alloc(6 * MEBIBYTE)]);
+  const large = png(1_448, 1_448, randomBytes(3 * 1_448 ** 2), 0);
+  const largeBytes = storedBytesOf(await media.processUpload(large, ''));
+  const small = await storedBytesOfPng();
   const texts = await readTextBytes(service.db, workspace.id);
-  await setLimits(workspace.context, { storageBytes: texts + large.length + PNG.length });
+  await setLimits(workspace.context, { storageBytes: texts + largeBytes + small });
   const many = await Promise.all(Array.from({ length: 5 }, () => editor.upload('POST', assetsOf(id), large)));
   expect(many.map(({ status }) => status).sort()).toEqual([201, 429, 429, 429, 429]);
   expect((await editor.upload('PUT', `/api/articles/${id}/hero`, PNG)).status).toBe(201);
   // The cover's own bytes are free for the one that replaces it.
   expect((await editor.upload('PUT', `/api/articles/${id}/hero`, PNG)).status).toBe(201);
-  expect(await editor.storageUsed()).toBe(large.length + PNG.length);
+  expect(await editor.storageUsed()).toBe(largeBytes + small);
   expect((await editor.call('GET', assetsOf(id))).body.assets).toHaveLength(2);
 });
 
@@ -208,7 +223,7 @@ it('while a job works on the article its images are left alone: 409', async () =
     await editor.call('DELETE', one),
   ];
   for (const { status, body } of answers) expect([status, body.details.reason]).toEqual([409, 'job_running']);
-  expect(await editor.storageUsed()).toBe(PNG.length);
+  expect(await editor.storageUsed()).toBe(await storedBytesOfPng());
 });
 
 it('fetches a cover from a URL through redirects, and keeps its name', async () => {
@@ -272,6 +287,7 @@ it('never dials what the guard refuses, first or by redirect, and gives up on wh
   }
   expect(trap.connections()).toBe(0);
   const detailed = createImageFetcher({
+    media,
     guard: createAddressGuard({ allowedNetworks: parseNetworks('127.0.0.1/32') }),
     isPublic: () => true,
   });
@@ -296,6 +312,7 @@ it('never dials what the guard refuses, first or by redirect, and gives up on wh
     }
   });
   const fetchImage = createImageFetcher({
+    media,
     guard: createAddressGuard({ allowedNetworks: parseNetworks('127.0.0.1/32') }),
     timeoutMs: 500,
     maxBytes: MEBIBYTE,
@@ -312,7 +329,7 @@ it('never dials what the guard refuses, first or by redirect, and gives up on wh
 // contract.md F19
 it('an image is sent as fast as it is taken: who takes nothing of many keeps none of them in memory', async () => {
   const { id } = await editor.create(projectId);
-  const large = Buffer.concat([PNG, Buffer.alloc(19 * MEBIBYTE)]);
+  const large = png(2_576, 2_576, randomBytes(3 * 2_576 ** 2), 0);
   const { asset } = (await editor.upload('POST', assetsOf(id), large)).body;
   const whole = await fetch(new URL(asset.url, service.url));
   expect(whole.headers.get('content-length')).toBe(String(large.length));
@@ -387,6 +404,7 @@ it('images that are fetched take room of their requests: who finds none is 503, 
     if (path !== '/small') response.write(PNG);
   });
   const fetchImage = createImageFetcher({
+    media,
     guard: createAddressGuard({ allowedNetworks: parseNetworks('127.0.0.1/32') }),
     isPublic: () => true,
   });
@@ -407,14 +425,14 @@ it('images that are fetched take room of their requests: who finds none is 503, 
   const first = fetched('a', '/large');
   await eventually(
     async () => workspaces.held(),
-    (bytes) => bytes === 20 * MEBIBYTE,
+    (bytes) => bytes === 24 * MEBIBYTE,
   );
   expect(await fetched('a', '/large')).toBe('SERVICE_UNAVAILABLE');
   expect([await fetched('a', '/small'), await fetched('b', '/small')]).toEqual([PNG.length, PNG.length]);
   const others = [fetched('b', '/large'), fetched('c', '/large')];
   await eventually(
     async () => workspaces.held(),
-    (bytes) => bytes === 60 * MEBIBYTE,
+    (bytes) => bytes === 72 * MEBIBYTE,
   );
   expect(await fetched('d', '/large')).toBe('SERVICE_UNAVAILABLE');
   for (const response of endless) response.destroy();

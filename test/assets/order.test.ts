@@ -6,8 +6,11 @@ import { importArticle } from '../../src/articles/import.ts';
 import type { Asset } from '../../src/assets/schemas.ts';
 import { blobFolder, createLocalBlobStore } from '../../src/blobs/blob-store.ts';
 import { type Editing, editing, PNG } from '../articles/support.ts';
+import { useTestMedia } from '../support/images.ts';
 import { type TestWorkspace, useTestService } from '../support/service.ts';
 import { translating } from '../support/translating.ts';
+
+const media = useTestMedia();
 
 let workspace: TestWorkspace;
 let editor: Editing;
@@ -34,7 +37,7 @@ it('an import, a duplicate and a translation have the images in the order of the
   const file = path.join(folder, 'article.md');
   writeFileSync(file, names.map((name) => `Before ${name}\n\n![Image](${name})\n`).join('\n'));
   const { articleId } = await importArticle(
-    { ...workspace.context, blobs: createLocalBlobStore(blobFolder(folder)) },
+    { ...workspace.context, blobs: createLocalBlobStore(blobFolder(folder)), media },
     {
       projectId: await service.project(workspace),
       language: 'en',

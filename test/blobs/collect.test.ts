@@ -16,12 +16,15 @@ import { keepBlobs, nameBlobs, type StagedBlobs, stageBlobs } from '../../src/bl
 import { inTransaction } from '../../src/db/transaction.ts';
 import type { ArticleId, ProjectId } from '../../src/ids.ts';
 import { setLimits } from '../../src/workspaces/set-limits.ts';
-import { type Editing, editing, PNG, paragraph } from '../articles/support.ts';
+import { type Editing, editing, paragraph } from '../articles/support.ts';
+import { svg, useTestMedia } from '../support/images.ts';
 import { startProcess } from '../support/processes.ts';
 import { startTestService, type TestService, type TestWorkspace } from '../support/service.ts';
 import { connectOperator } from '../support/temporal.ts';
 import { createStandIn, translating } from '../support/translating.ts';
 import { eventually } from '../support/wait.ts';
+
+const media = useTestMedia();
 
 const DAY_MS = 86_400_000;
 let folder: string;
@@ -44,8 +47,8 @@ afterEach(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** An image of its own for every number. */
-const image = (number: number): Buffer => Buffer.concat([PNG, Buffer.from(`image ${number}`)]);
+/** Each is one file: it has no preview. */
+const image = svg;
 const assetsOf = (articleId: string, more = '') => `/api/articles/${articleId}/assets${more}`;
 const stored = (name: RegExp): string[] => {
   try {
@@ -90,7 +93,7 @@ it('an image that the quota refuses is never written', async () => {
   writeFileSync(path.join(folder, 'image.png'), image(2));
   writeFileSync(file, 'Text\n\n![An image](image.png)\n');
   const input = { projectId, language: 'en', file, status: 'DRAFT', keywords: [] } as const;
-  await expect(importArticle({ ...workspace.context, blobs }, input)).rejects.toMatchObject({
+  await expect(importArticle({ ...workspace.context, blobs, media }, input)).rejects.toMatchObject({
     code: 'QUOTA_EXCEEDED',
   });
   expect([...files(), ...drafts()]).toEqual([]);
@@ -108,7 +111,7 @@ it.each(['ENOSPC', 'EDQUOT', 'EROFS'])(
       },
     };
     const input = { articleId: id as ArticleId, bytes: image(1) };
-    await expect(uploadAsset({ ...workspace.context, blobs: full }, input)).rejects.toMatchObject({
+    await expect(uploadAsset({ ...workspace.context, blobs: full, media }, input)).rejects.toMatchObject({
       code: 'SERVICE_UNAVAILABLE',
       retryAfter: 60,
     });

@@ -6,7 +6,8 @@ import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import { createBlobStore } from '../../src/blobs/create.ts';
 import { exportWorkspace } from '../../src/export/export.ts';
 import type { ProjectId } from '../../src/ids.ts';
-import { type Editing, editing, PNG } from '../articles/support.ts';
+import { type Editing, editing } from '../articles/support.ts';
+import { svg } from '../support/images.ts';
 import { type S3Server, startS3Server } from '../support/s3-server.ts';
 import { startTestService, type TestService, type TestWorkspace } from '../support/service.ts';
 import { connectOperator } from '../support/temporal.ts';
@@ -41,7 +42,7 @@ let made = 0;
 /** An image that no other test has. */
 const image = (size = 0): Buffer => {
   made += 1;
-  return Buffer.concat([PNG, Buffer.from(`image ${made}`), Buffer.alloc(size)]);
+  return svg(made, size);
 };
 const assetsOf = (articleId: string, more = '') => `/api/articles/${articleId}/assets${more}`;
 const load = async (asset: { url: string }, method = 'GET') => {

@@ -193,7 +193,7 @@ it('renders stored articles with places, keeps where links led, and reports only
   const shownLinker = await shown(linker);
   const source = assetPath(imageId as AssetId, '0'.repeat(64));
   expect(shownLinker.contentHtml).toBe(
-    `${linkTo(english)}\n<figure><img src="${source}" alt="Garden"></figure>`,
+    `${linkTo(english)}\n<figure><img src="${source}" alt="Garden" loading="lazy"></figure>`,
   );
   expect(shownLinker.contentMarkdown).toContain(`See [it](${english})\n\n![Garden](`);
   expect((await shown(mapped)).contentHtml).toBe(linkTo(spanish));

@@ -10,8 +10,10 @@ import { anyDocument } from './arbitraries.ts';
 
 const ASSET = 'aaaaaaaa-aaaa-4aaa-8aaa-aaaaaaaaaaaa';
 const markdownOf = (document: DocumentJson) =>
-  splice(renderDocument(document), { link: () => null, asset: () => ({ url: 'img/a.png', altText: '' }) })
-    .markdown;
+  splice(renderDocument(document), {
+    link: () => null,
+    asset: () => ({ url: 'img/a.png', altText: '', size: null }),
+  }).markdown;
 const options = { keepTitleHeading: true, resolveImage: () => ASSET };
 
 const again = (document: DocumentJson) => importMarkdown(markdownOf(document), options).document;

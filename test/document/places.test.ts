@@ -117,7 +117,9 @@ const anyResolver = fc
       },
       asset: (id) => {
         const [url, altText] = assets[numberOf(id)] ?? [];
-        return url === undefined ? null : { url, altText: altText ?? '' };
+        return url === undefined
+          ? null
+          : { url, altText: altText ?? '', size: url.length > 8 ? { width: url.length, height: 2 } : null };
       },
     };
   });

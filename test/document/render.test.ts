@@ -12,7 +12,8 @@ const A = 'aaaaaaaa-aaaa-4aaa-8aaa-aaaaaaaaaaaa';
 const B = 'bbbbbbbb-bbbb-4bbb-8bbb-bbbbbbbbbbbb';
 const resolve: Resolver = {
   link: (id) => (id === A ? { id, url: 'https://site.example/a?x=1&y=2' } : null),
-  asset: (id) => (id === A ? { url: '/images/a b.png', altText: 'own "alt"' } : null),
+  asset: (id) =>
+    id === A ? { url: '/images/a b.png', altText: 'own "alt"', size: { width: 640, height: 480 } } : null,
 };
 
 const show = (document: DocumentJson, resolver = resolve) => splice(renderDocument(document), resolver);
@@ -60,7 +61,7 @@ describe('rendering', () => {
       '<p><strong>bold</strong> <em>it</em> <code>a&lt;b</code> <a href="/r" title="t">l</a> <a href="mailto:me@mail.example">me@mail.example</a></p>',
       '<ol><li>a<ul><li>c</li></ul></li><li>b</li></ol>',
       '<blockquote><p>Said</p><footer>Ann</footer></blockquote>',
-      '<figure><img src="/images/a%20b.png" alt="own &quot;alt&quot;"><figcaption>Cap</figcaption></figure>',
+      '<figure><img src="/images/a%20b.png" alt="own &quot;alt&quot;" width="640" height="480" loading="lazy"><figcaption>Cap</figcaption></figure>',
       '<pre><code class="language-c++x">a &lt; b</code></pre>',
       '<table><thead><tr><th align="right">h</th><th>i</th></tr></thead><tbody><tr><td align="right">1|2</td><td>3</td></tr></tbody></table>',
       '<hr>',
@@ -104,7 +105,7 @@ describe('rendering', () => {
     const image = (assetId: string): Block => ({ id: assetId, type: 'image', assetId, altText: 'x' });
     expect(html(image(B))).toBe('');
     expect(markdown(image(B))).toBe('');
-    const hostile = { ...resolve, asset: () => ({ url: 'javascript:alert(1)', altText: '' }) };
+    const hostile = { ...resolve, asset: () => ({ url: 'javascript:alert(1)', altText: '', size: null }) };
     expect(show({ version: 1, blocks: [image(A)] }, hostile).html).toBe('');
   });
 
@@ -135,12 +136,12 @@ describe('rendering', () => {
 
   it('writes no tag and no address of its own choosing, for any document', () => {
     const allowed =
-      /^<(?:\/?(?:h[1-6]|p|strong|em|code|ul|ol|li|blockquote|footer|figure|figcaption|table|thead|tbody|tr|pre|a)|br|hr|code class="language-[\w+#.-]+"|a href="[^"<>]*"(?: title="[^"<>]*")?|img src="[^"<>]*" alt="[^"<>]*"|t[hd](?: align="(?:left|center|right)")?|\/t[hd])>$/;
+      /^<(?:\/?(?:h[1-6]|p|strong|em|code|ul|ol|li|blockquote|footer|figure|figcaption|table|thead|tbody|tr|pre|a)|br|hr|code class="language-[\w+#.-]+"|a href="[^"<>]*"(?: title="[^"<>]*")?|img src="[^"<>]*" alt="[^"<>]*" width="1" height="2" loading="lazy"|t[hd](?: align="(?:left|center|right)")?|\/t[hd])>$/;
     fc.assert(
       fc.property(anyDocument, (document) => {
         const { html: rendered } = show(document, {
           link: (id) => ({ id, url: '/x"><script>' }),
-          asset: () => ({ url: '/"<', altText: '"<' }),
+          asset: () => ({ url: '/"<', altText: '"<', size: { width: 1, height: 2 } }),
         });
         for (const tag of rendered.match(/<[^>]*>?/g) ?? []) expect(tag).toMatch(allowed);
         for (const [, url] of rendered.matchAll(/(?:href|src)="([^"]*)"/g)) {

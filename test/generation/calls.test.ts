@@ -134,6 +134,7 @@ it('calls are in the report and the metrics, and in the usage of their workspace
   const lastCall = report.calls.findLast(({ kind }: { kind: string }) => kind === 'section');
   expect(lastCall).toEqual({
     part: PLAN_PART + sections,
+    image: null,
     kind: 'section',
     model: 'pseudo',
     outcome: 'answered',

@@ -246,9 +246,9 @@ const PROGRESS_BEFORE = {
   VALIDATING: 0,
   OUTLINING: 2,
   WRITING: 10,
-  GENERATING_IMAGE_PROMPTS: 90,
-  GENERATING_IMAGES: 90,
-  PROCESSING_MEDIA: 92,
+  GENERATING_IMAGE_PROMPTS: 75,
+  GENERATING_IMAGES: 75,
+  PROCESSING_MEDIA: 78,
   FINALIZING: 94,
 } as const satisfies Record<(typeof STEPS)[number], number>;
 
@@ -421,7 +421,7 @@ describe('what a generation leaves', () => {
   it('goes with its article', async () => {
     const { article, job } = await calls.generateTo(workspace);
     expect((await edit().remove(article.id)).status).toBe(200);
-    for (const table of ['generations', 'generation_parts'] as const) {
+    for (const table of ['generations', 'generation_parts', 'generation_images'] as const) {
       const rows = await service.db
         .selectFrom(table)
         .select('job_id')

@@ -150,3 +150,43 @@ describe('the price of a generation', () => {
     expect(isTooShort(words, ordered) ? 'too short' : chargeOf(price, delivered, ordered)).toBe(expected);
   });
 });
+
+// contract.md G106
+describe('the charge for images', () => {
+  /** Images of an article by imageCount and wordCount, from the sentences of the wire contract. */
+  const COUNTS = [
+    [null, 600, 2],
+    [null, 1_200, 3],
+    [null, 2_500, 4],
+    [null, 3_000, 5],
+    [0, 600, 0],
+    [0, 3_000, 0],
+    [1, 600, 1],
+    [1, 3_000, 1],
+    [20, 600, 20],
+    [20, 3_000, 20],
+  ] as const;
+  const EACH = { standard: 1, hd: 3 } as const;
+  const table = COUNTS.flatMap(([imageCount, wordCount, images]) =>
+    (['standard', 'hd'] as const).map((imageQuality) => ({ imageCount, wordCount, imageQuality, images })),
+  );
+
+  it.each(table)(
+    'of $imageCount at $wordCount words in $imageQuality is that of the images delivered, however many these are',
+    ({ imageCount, wordCount, imageQuality, images }) => {
+      const settings = { topic: 'Roses', imageCount, wordCount, imageQuality };
+      const config = generationConfigSchema.parse({ ...settings, writingQuality: 'standard' });
+      const price = priceOf(config, { webResearch: false, factChecking: false }, 'whole');
+      const text = Math.ceil(wordCount / 1_000);
+      expect(price).toMatchObject({ imageCount: images, total: text + images * EACH[imageQuality] });
+      for (let delivered = 0; delivered <= images + 1; delivered += 1) {
+        const charge = chargeOf(
+          price,
+          { words: wordCount, images: delivered, research: false, factChecking: false },
+          config,
+        );
+        expect(charge).toBe(text + Math.min(delivered, images) * EACH[imageQuality]);
+      }
+    },
+  );
+});

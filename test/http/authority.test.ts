@@ -27,9 +27,12 @@ import { taskQueues } from '../../src/temporal/task-queues.ts';
 import { createRunCanceller } from '../../src/webhooks/endpoints/run-canceller.ts';
 import { createSecretRing } from '../../src/webhooks/secrets/ring.ts';
 import { createWebhookSender } from '../../src/webhooks/sending/sender.ts';
+import { useTestMedia } from '../support/images.ts';
 import { logger, type TestWorkspace, useTestService } from '../support/service.ts';
 import { startApi, type TestApi } from './support/api.ts';
 import { fingerprintOf, grounded, type Ids, makeOneOfEach, PNG, realPath } from './support/one-of-each.ts';
+
+const media = useTestMedia();
 
 const service = useTestService();
 
@@ -131,6 +134,7 @@ beforeAll(async () => {
     secrets: createSecretRing(service.config.SECRETS_KEYS),
     sender: createWebhookSender({ guard }),
     blobs: createLocalBlobStore(blobFolder),
+    media,
     limits: DEFAULT_HTTP_LIMITS,
     runCanceller,
     jobWatch,

@@ -4,12 +4,16 @@ import path from 'node:path';
 import { sql } from 'kysely';
 import { afterAll, beforeEach, expect, it } from 'vitest';
 import { createDatabase } from '../../src/db/database.ts';
+import { storedBytesOf } from '../../src/media/media.ts';
 import type { Project } from '../../src/projects/schemas.ts';
 import { deleteWorkspace } from '../../src/workspaces/delete.ts';
 import { type Editing, editing, PNG } from '../articles/support.ts';
 import { createArticle } from '../support/articles.ts';
 import { emptyDeleted } from '../support/emptying.ts';
+import { useTestMedia } from '../support/images.ts';
 import { startTestService, type TestWorkspace, useTestService } from '../support/service.ts';
+
+const media = useTestMedia();
 
 let workspace: TestWorkspace;
 let editor: Editing;
@@ -128,7 +132,7 @@ it('deleting takes articles along without events and gives their bytes back', as
   const projectId = await service.project(workspace);
   const article = await editor.published(projectId);
   await editor.upload('POST', `/api/articles/${article.id}/assets`, PNG);
-  expect(await editor.storageUsed()).toBe(PNG.length);
+  expect(await editor.storageUsed()).toBe(storedBytesOf(await media.processUpload(PNG, '')));
   const before = await events();
   const jobId = await editor.openJob(article);
   const refused = await editor.call('DELETE', `/api/projects/${projectId}`);

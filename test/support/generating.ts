@@ -6,6 +6,7 @@ import { createPseudoWriter } from '../../src/generation/writing/pseudo.ts';
 import type { ArticleWriter, ArticleWriters } from '../../src/generation/writing/writer.ts';
 import type { Job } from '../../src/jobs/schemas.ts';
 import type { ChatResponse } from '../../src/providers/chat-model.ts';
+import type { ImageModel } from '../../src/providers/image-model.ts';
 import { listenToAll } from './events.ts';
 import { type JobOptions, useJobs } from './jobs.ts';
 import type { Answer, TestService, TestWorkspace } from './service.ts';
@@ -148,13 +149,17 @@ export const generating = (service: TestService) => {
  * What a file about generations needs: the service with a worker on a stand-in for the model, an operator, and for each
  * test a fresh workspace with so many credits that hears all events.
  */
-export function useGenerations(options: JobOptions = {}) {
+export function useGenerations({ imageModel, ...options }: JobOptions & { imageModel?: ImageModel } = {}) {
   const writers = createStandInWriter();
-  const { service, ...jobs } = useJobs({ writers }, options, async (workspace) => {
-    writers.behave = async () => undefined;
-    writers.responses = {};
-    writers.asked = [];
-    await listenToAll(service.db, workspace.id);
-  });
+  const { service, ...jobs } = useJobs(
+    { writers, ...(imageModel === undefined ? {} : { imageModel }) },
+    options,
+    async (workspace) => {
+      writers.behave = async () => undefined;
+      writers.responses = {};
+      writers.asked = [];
+      await listenToAll(service.db, workspace.id);
+    },
+  );
   return { service, writers, ...jobs, calls: generating(service) };
 }

@@ -9,7 +9,10 @@ import { readTextBytes } from '../../src/db/quotas.ts';
 import type { ProjectId } from '../../src/ids.ts';
 import { setLimits } from '../../src/workspaces/set-limits.ts';
 import { documentOf, type Editing, editing, PNG, paragraph } from '../articles/support.ts';
+import { svg, useTestMedia } from '../support/images.ts';
 import { type Answer, type TestWorkspace, useTestService } from '../support/service.ts';
+
+const media = useTestMedia();
 
 const folder = mkdtempSync(path.join(tmpdir(), 'bounds-'));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -92,7 +95,7 @@ it('a workspace has 100,000 articles, whichever way they come and however many a
   writeFileSync(path.join(folder, 'image.png'), PNG);
   writeFileSync(file, 'Text\n\n![An image](image.png)\n');
   const input = { projectId, language: 'en', file, status: 'DRAFT', keywords: [] } as const;
-  const importing = () => importArticle({ ...workspace.context, blobs }, input);
+  const importing = () => importArticle({ ...workspace.context, blobs, media }, input);
   await expect(importing()).rejects.toMatchObject({ code: 'QUOTA_EXCEEDED' });
   const { rows } = await sql`SELECT FROM blobs`.execute(service.db);
   expect(rows).toEqual([]);
@@ -113,11 +116,7 @@ it('texts count for the storage quota: what grows is refused at its end, what sh
   expect((await patch(id, { documentJson: text(20_000) })).status).toBe(200);
   expect(refused(await patch(id, { documentJson: text(30_000) }))).toEqual(QUOTA);
   expect(refused(await create({ documentJson: text(10_000) }))).toEqual(QUOTA);
-  expect(
-    refused(
-      await editor.upload('POST', `/api/articles/${id}/assets`, Buffer.concat([PNG, Buffer.alloc(10_000)])),
-    ),
-  ).toEqual(QUOTA);
+  expect(refused(await editor.upload('POST', `/api/articles/${id}/assets`, svg(1, 10_000)))).toEqual(QUOTA);
 
   await setLimits(workspace.context, { storageBytes: 1_000 });
   expect((await patch(id, { documentJson: text(19_000) })).status).toBe(200);

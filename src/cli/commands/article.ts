@@ -39,8 +39,8 @@ const importCommand = (): Command =>
     .option('--title <title>', 'default: the first heading, else the file name')
     .option('--keywords <list>', 'target keywords, separated by commas', '')
     .action(
-      action(importOptions, async ({ db, blobs, operatorOf }, { project, file, ...input }) => {
-        const context = { ...operatorOf(await workspaceOfProject(db, project)), blobs };
+      action(importOptions, async ({ db, blobs, media, operatorOf }, { project, file, ...input }) => {
+        const context = { ...operatorOf(await workspaceOfProject(db, project)), blobs, media };
         const { articleId, translationGroupId, wordCount, warnings } = await importArticle(context, {
           ...input,
           projectId: project,

@@ -51,9 +51,18 @@ export function openLink(url: string, title: string | null): string {
   return `<a href="${escapeHtml(encodeUrl(url))}"${title ? ` title="${escapeHtml(title)}"` : ''}>`;
 }
 
+/** Pixels. */
+export interface ImageSize {
+  readonly width: number;
+  readonly height: number;
+}
+
 /** The tag of an image. */
-export const openImage = (url: string, alt: string): string =>
-  `<img src="${escapeHtml(encodeUrl(url))}" alt="${escapeHtml(alt)}">`;
+export function openImage(url: string, alt: string, size: ImageSize | null): string {
+  // With its size a page keeps its place before the image has come (contract.md F53).
+  const pixels = size === null ? '' : ` width="${size.width}" height="${size.height}"`;
+  return `<img src="${escapeHtml(encodeUrl(url))}" alt="${escapeHtml(alt)}"${pixels} loading="lazy">`;
+}
 
 /** An image's tag as a block. */
 export function showFigure(image: string, caption: string | undefined): string {

@@ -3,15 +3,17 @@ import { claim } from '../format/links.ts';
 import { destination } from '../inline/markdown.ts';
 import { encodeUrl, isAllowedImageUrl, isAllowedLinkUrl } from '../text/urls.ts';
 import type { Rendered } from './document.ts';
-import { openImage, openLink, showFigure } from './html.ts';
+import { type ImageSize, openImage, openLink, showFigure } from './html.ts';
 import type { ImagePlace, LinkPlace, Places } from './places.ts';
 
 /** Resolves the places of a document. */
 export interface Resolver {
   /** A link's article and address; null leaves the words plain. */
   link(articleId: string): { readonly id: string; readonly url: string } | null;
-  /** An image's address and own alt text; null when the asset is missing (or must not be shown). */
-  asset(assetId: string): { readonly url: string; readonly altText: string } | null;
+  /** An image's address, own alt text and, where known, size; null when the asset is missing (or must not be shown). */
+  asset(
+    assetId: string,
+  ): { readonly url: string; readonly altText: string; readonly size: ImageSize | null } | null;
 }
 
 /** Text to insert around a range. */
@@ -126,7 +128,11 @@ interface ShownImage {
 function showImage(asset: ReturnType<Resolver['asset']>, altText: string): ShownImage | null {
   if (asset === null || !isAllowedImageUrl(asset.url)) return null;
   const alt = altText || asset.altText;
-  return { html: openImage(asset.url, alt), markdown: `![${escapeAlt(alt)}]`, url: encodeUrl(asset.url) };
+  return {
+    html: openImage(asset.url, alt, asset.size),
+    markdown: `![${escapeAlt(alt)}]`,
+    url: encodeUrl(asset.url),
+  };
 }
 
 function spliceImage(place: ImagePlace, { html, markdown, url }: ShownImage): Splice {

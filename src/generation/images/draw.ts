@@ -83,6 +83,7 @@ export async function drawImage(dependencies: DrawingDependencies, task: Drawing
     reason = drawn.unanswered ? 'unanswered' : REASONS[drawn.kind];
     if (drawn.kind === 'unusable') continue;
     if (drawn.kind !== 'retryable' && drawn.kind !== 'misconfigured') break;
+    if (drawn.unanswered && image.unanswered + 1 >= MAX_IMAGE_UNANSWERED) break;
     await persist(() => noteReason(db, task, reason));
     throw drawn;
   }

@@ -6,6 +6,7 @@ import { stageBlobs } from '../../blobs/references.ts';
 import type { Database } from '../../db/database.ts';
 import { ServiceError } from '../../errors.ts';
 import { blobsOf, type MediaProcessor, type ProcessedImage, storedBytesOf } from '../../media/media.ts';
+import { ProviderError } from '../../providers/types.ts';
 import type { DrawingTask } from './draw.ts';
 import { failImage, noteReason, readImageOf, storeProcessed } from './images.ts';
 import { IMAGE_BYTES } from './limits.ts';
@@ -19,7 +20,7 @@ export interface ProcessingDependencies {
 /**
  * Decodes a drawn image, and stores it with its smaller forms, unless that was done. What cannot be decoded, or takes more
  * than what was held for it, ends as failed.
- * @throws {ServiceError} of a store or a decoder that is away: the next attempt goes on
+ * @throws {ProviderError} `retryable` when store or decoder are away: the next attempt goes on
  */
 export async function processImage(
   { db, blobs, media }: ProcessingDependencies,
@@ -41,7 +42,8 @@ export async function processImage(
     await persist(() => storeProcessed(db, task, { image: mediaFields(image), staged }));
   } catch (error) {
     await persist(() => noteReason(db, task, 'storage'));
-    throw error;
+    if (!(error instanceof ServiceError) || error.code !== 'SERVICE_UNAVAILABLE') throw error;
+    throw new ProviderError('retryable', error.message, { cause: error });
   }
 }
 

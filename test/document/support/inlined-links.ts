@@ -56,7 +56,7 @@ export function renderInlined({ blocks }: DocumentJson, resolver: Resolver): { h
       const asset = resolver.asset(block.assetId);
       if (asset === null || !isAllowedImageUrl(asset.url)) continue;
       const alt = block.altText || asset.altText;
-      html.push(showFigure(openImage(asset.url, alt), block.caption));
+      html.push(showFigure(openImage(asset.url, alt, asset.size), block.caption));
       const image = { type: 'image', url: encodeUrl(asset.url), alt, title: block.caption || null } as const;
       tree.children.push({ type: 'paragraph', children: [image] });
       continue;
