@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { Database, Queryable } from '../db/database.ts';
+import type { PartKind } from '../db/tables.ts';
 import type { JobId } from '../ids.ts';
-import type { PartKind } from './part-kinds.ts';
 import type { WrittenPart } from './writing/brief.ts';
 import type { Mended } from './writing/markdown/mendings.ts';
 

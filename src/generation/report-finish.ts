@@ -1,8 +1,7 @@
 /** What the report of a generation says of the editor's pass, the lead and the checks (contract.md G72 and G86). */
 import { z } from 'zod';
-import type { JobStatus } from '../db/tables.ts';
+import type { JobStatus, PartKind } from '../db/tables.ts';
 import type { StoredEdits } from './edit.ts';
-import type { PartKind } from './part-kinds.ts';
 import { ofKind } from './parts.ts';
 
 export const repairs = z

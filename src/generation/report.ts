@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { z } from 'zod';
 import { requirePermissions, type VerbContext } from '../context.ts';
-import { JOB_STATUSES } from '../db/tables.ts';
+import { JOB_STATUSES, PART_KINDS } from '../db/tables.ts';
 import { notFound } from '../errors.ts';
 import { iso } from '../fields.ts';
 import type { JobId } from '../ids.ts';
@@ -10,7 +10,6 @@ import { type CallRow, readCalls } from './calls.ts';
 import { readImages } from './images/images.ts';
 import { imagesOfReport, imagesSchema } from './images/report.ts';
 import type { Outline } from './outline.ts';
-import { PART_KINDS } from './part-kinds.ts';
 import { ofKind } from './parts.ts';
 import { checksSchema, editingSchema, finishOf, leadSchema, repairs } from './report-finish.ts';
 import { MENDINGS } from './writing/markdown/mendings.ts';

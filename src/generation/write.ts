@@ -1,4 +1,5 @@
 import type { Database } from '../db/database.ts';
+import type { PartKind } from '../db/tables.ts';
 import { voiceFor } from '../guidance/brand-voices/queries.ts';
 import { templateFor } from '../guidance/content-templates/queries.ts';
 import type { JobId } from '../ids.ts';
@@ -8,7 +9,6 @@ import { leaveOut, sectionsLeftOut } from './left-out.ts';
 import { articlesFor } from './linkable/assign.ts';
 import { findNearest } from './linkable/nearest.ts';
 import { countOutlineWords } from './outline.ts';
-import type { PartKind } from './part-kinds.ts';
 import {
   type NewContent,
   OUTLINE_PART,

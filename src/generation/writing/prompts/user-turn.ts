@@ -1,6 +1,7 @@
 /** The user turn: settings, outline, plan and the text so far, each a line of JSON, then the task. */
+
+import type { PartKind } from '../../../db/tables.ts';
 import { renderMarkdown } from '../../../document/render/markdown.ts';
-import type { PartKind } from '../../part-kinds.ts';
 import type { ArticleSoFar, WritingBrief } from '../brief.ts';
 import { faqHeading } from '../faq-headings.ts';
 import type { Plan } from '../plan.ts';
