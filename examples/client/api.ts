@@ -89,6 +89,10 @@ export type Outline = { title: string; slug: string; metaTitle: string; metaDesc
 
 export type OutlineInput = { title: string; slug: string; metaTitle: string; metaDescription: string; sections: ({ id: string; heading: string; level: 2 | 3; purpose: string; keywords?: string[] | null; estimatedWords: number })[] };
 
+export type Source = { id: string; url: string; title: string; site: string; publishedAt: string | null; fetchedAt: string; notes: { id: string; quote: string }[] };
+
+export type Claim = { id: string; blockId: string; sentence: string; verdict: 'supported' | 'contradicted' | 'not_found'; changed: boolean; sourceId: string | null; passage: string | null };
+
 export type TranslationReport = { jobId: string; articleId: string; status: 'QUEUED' | 'TRANSLATING' | 'VALIDATING' | 'RESEARCHING' | 'OUTLINING' | 'WRITING' | 'GENERATING_IMAGE_PROMPTS' | 'GENERATING_IMAGES' | 'PROCESSING_MEDIA' | 'FINALIZING' | 'COMPLETED' | 'FAILED' | 'CANCELLED'; sourceLanguage: string; targetLanguage: string; engine: string | null; credits: { estimated: number; reserved: number; consumed: number }; texts: TranslationTally; words: TranslationTally; entries: ({ outcome: 'left' | 'accepted' | 'repaired' | 'memory' | 'clean'; blockId: string | null; assetId: string | null; field: string; kind: 'title' | 'metaTitle' | 'metaDescription' | 'keyword' | 'linkTitle' | 'heading' | 'paragraph' | 'listItem' | 'quote' | 'attribution' | 'tableCell' | 'caption' | 'altText' | null; words: number; defects: ({ code: 'missing' | 'refused' | 'empty' | 'characters' | 'markup' | 'tags' | 'nesting' | 'length' | 'numbers' | 'units' | 'chatter' | 'echo' | 'language' | 'script' | 'limit' | 'glossary' | 'breaks' | 'spaces' | 'references'; message: string | null })[] })[]; omitted: number };
 
 export type TranslationTally = { total: number; left: number; accepted: number; repaired: number; memory: number; clean: number; open: number };
@@ -588,6 +592,16 @@ export interface Operations {
     input: { params: { articleId: string }; headers: { 'Idempotency-Key'?: string; 'If-Match': string }; body?: { fresh?: boolean | null; idempotencyKey?: string | null } };
     output: { status: 200; headers: Headers; body: { article: Article; job: Job; estimate: null; reused: true } } | { status: 202; headers: Headers; body: { article: Article; job: Job; estimate: GenerationEstimate; reused: false; warnings?: GenerationWarning[] } };
   };
+  /** List the sources of an article */
+  listSources: {
+    input: { params: { articleId: string } };
+    output: { status: 200; headers: Headers; body: { sources: Source[] } };
+  };
+  /** List the checked claims of an article */
+  listClaims: {
+    input: { params: { articleId: string } };
+    output: { status: 200; headers: Headers; body: { claims: Claim[] } };
+  };
   /** List the jobs of an article */
   listArticleJobs: {
     input: { params: { articleId: string }; query?: { limit?: number; cursor?: string } };
@@ -739,6 +753,8 @@ export const OPERATIONS = {
   readOutline: ['GET', '/api/articles/{articleId}/outline'],
   saveOutline: ['PUT', '/api/articles/{articleId}/outline'],
   approveOutline: ['POST', '/api/articles/{articleId}/outline/approve'],
+  listSources: ['GET', '/api/articles/{articleId}/sources'],
+  listClaims: ['GET', '/api/articles/{articleId}/claims'],
   listArticleJobs: ['GET', '/api/articles/{articleId}/jobs'],
   readJob: ['GET', '/api/jobs/{jobId}'],
   cancelJob: ['POST', '/api/jobs/{jobId}/cancel'],

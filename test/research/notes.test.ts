@@ -78,9 +78,15 @@ describe('a note', () => {
       fc.string(),
     );
     const begun = fc.record({ source: fc.integer({ min: -1, max: 4 }), quote });
+    const words = TEXT.split(/\s+/);
     const cut = fc
-      .tuple(fc.nat(TEXT.length), fc.nat(300))
-      .map(([at, length]): ProposedNote => ({ source: 1, quote: TEXT.slice(at, at + length) }));
+      .tuple(fc.nat(words.length), fc.nat(50), fc.constantFrom(' ', '\n', '  '))
+      .map(
+        ([at, length, space]): ProposedNote => ({
+          source: 1,
+          quote: words.slice(at, at + length).join(space),
+        }),
+      );
     let found = 0;
     fc.assert(
       fc.property(fc.array(fc.oneof(begun, cut), { maxLength: 30 }), (proposed) => {

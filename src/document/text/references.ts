@@ -1,30 +1,21 @@
-/** References to notes, as models write them and articles show them: `[3]`, `[2, 5]`. */
+const NAMED: Readonly<Record<string, string>> = {
+  amp: '&',
+  lt: '<',
+  gt: '>',
+  quot: '"',
+  apos: "'",
+  nbsp: '\u00a0',
+  copy: '©',
+  mdash: '—',
+  ndash: '–',
+  hellip: '…',
+};
 
-/** A reference with the space before it. Linear. */
-const REFERENCE = /([ \u00a0]{0,2})\[(\d{1,3}(?:[,;] ?\d{1,3}){0,9})\]/gu;
-
-/** The text without references. */
-export const withoutReferences = (text: string): string =>
-  text.includes('[') ? text.replace(REFERENCE, '') : text;
-
-/** A piece of a text: characters, or the numbers of a reference with the space before it. */
-export type Piece =
-  | { readonly text: string }
-  | { readonly space: string; readonly numbers: readonly number[] };
-
-/** The text divided at its references. */
-export function atReferences(text: string): Piece[] {
-  const pieces: Piece[] = [];
-  let from = 0;
-  for (const match of text.matchAll(REFERENCE)) {
-    if (match.index > from) pieces.push({ text: text.slice(from, match.index) });
-    const [whole, space = '', numbers = ''] = match;
-    pieces.push({ space, numbers: numbers.split(/[,;] ?/).map(Number) });
-    from = match.index + whole.length;
-  }
-  if (from < text.length) pieces.push({ text: text.slice(from) });
-  return pieces;
-}
-
-/** True for a text with a reference. */
-export const hasReference = (text: string): boolean => withoutReferences(text) !== text;
+/** Decodes HTML and XML character references; unknown ones stay. */
+export const decodeReferences = (text: string): string =>
+  text.replace(/&(?:#(\d{1,7})|#x([\da-f]{1,6})|([a-z]{2,6}));/gi, (all, decimal, hex, name) => {
+    if (typeof name === 'string') return NAMED[name.toLowerCase()] ?? all;
+    const code = typeof decimal === 'string' ? Number(decimal) : Number.parseInt(String(hex), 16);
+    const isCharacter = code > 0 && code <= 0x10ffff && (code < 0xd800 || code > 0xdfff);
+    return isCharacter ? String.fromCodePoint(code) : all;
+  });

@@ -5,8 +5,8 @@ import { collectTexts, type FieldKind, mapTexts } from '../../document/format/wa
 import { type InlineRun, normalizeRuns, runsText, textRun } from '../../document/inline/runs.ts';
 import { ParsedTexts } from '../../document/inline/texts.ts';
 import { fieldTexts } from '../../document/markdown/field-text.ts';
-import { atReferences, hasReference } from '../../document/text/references.ts';
 import { folded } from '../../document/text/characters.ts';
+import { atReferences, hasReference } from '../../document/text/note-references.ts';
 import { blockId, headingAbove } from './markdown/blocks.ts';
 
 /** Where a note is from. */
