@@ -31,7 +31,7 @@ export function partKey(
 
 /**
  * Takes a part over from a failed run of the same article, unless it is written or the request wants all of it fresh
- * (contract.md G89). Parts that were edited come with the edits.
+ * (contract.md G89). Parts that were edited come with the edits, and pages with what was made of them.
  * @returns whether it is written now
  */
 export async function takeOverPart(
@@ -55,10 +55,17 @@ export async function takeOverPart(
       FROM given JOIN generation_parts AS made USING (job_id)
       WHERE own.job_id = ${jobId} AND own.part = ${part} AND made.part = ${part}
       RETURNING own.part
+    ), pages AS (
+      INSERT INTO generation_pages (job_id, purpose, number, id, address, tries, url, title, site, published_at, fetched_at,
+        hash, text)
+      SELECT ${jobId}, purpose, number, id, address, 0, url, title, site, published_at, fetched_at, hash, text
+      FROM given JOIN generation_pages AS made USING (job_id)
+      WHERE text IS NOT NULL AND purpose = CASE given.kind WHEN 'notes' THEN 'research' WHEN 'verdicts' THEN 'claims' END
+      ON CONFLICT DO NOTHING
     ), edited AS (
       UPDATE generation_parts AS own SET revised = made.revised
       FROM given JOIN generation_parts AS made USING (job_id)
-      WHERE given.kind = 'edits' AND own.job_id = ${jobId} AND own.part < ${part} AND made.part = own.part
+      WHERE given.kind IN ('edits', 'corrections') AND own.job_id = ${jobId} AND own.part < ${part} AND made.part = own.part
     )
     SELECT part FROM taken`.execute(db);
   return rows.length > 0;
