@@ -1,3 +1,4 @@
+import type { Config } from '../config.ts';
 import { generationArea } from '../generation/area.ts';
 import type { GenerationFeatures } from '../generation/price.ts';
 import type { JobAreas } from '../jobs/start.ts';
@@ -11,5 +12,7 @@ export const jobAreas: JobAreas = {
   outline: generationArea,
 };
 
-/** Features of generations besides writing: none yet, whatever their settings. */
-export const generationFeatures: GenerationFeatures = { webResearch: false, factChecking: false };
+/** What generations have besides writing, as the deployment is configured. */
+export const generationFeatures = (
+  config: Pick<Config, 'WEB_RESEARCH' | 'FACT_CHECKING'>,
+): GenerationFeatures => ({ webResearch: config.WEB_RESEARCH, factChecking: config.FACT_CHECKING });

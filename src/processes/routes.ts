@@ -9,6 +9,7 @@ import { createAuditRoutes } from '../audit/routes.ts';
 import type { BlobStore } from '../blobs/blob-store.ts';
 import { createCategoryRoutes } from '../categories/routes.ts';
 import { createCreditRoutes } from '../credits/routes.ts';
+import type { GenerationFeatures } from '../generation/price.ts';
 import {
   generationReportExample,
   generationReportSchema,
@@ -51,7 +52,7 @@ import { createWebhookRoutes } from '../webhooks/routes.ts';
 import type { SecretRing } from '../webhooks/secrets/ring.ts';
 import type { WebhookSender } from '../webhooks/sending/sender.ts';
 import { createWorkspaceRoutes } from '../workspaces/routes.ts';
-import { generationFeatures, jobAreas } from './job-areas.ts';
+import { jobAreas } from './job-areas.ts';
 
 export interface RouteDependencies extends TurnLimits {
   readonly client: TemporalClient;
@@ -70,6 +71,8 @@ export interface RouteDependencies extends TurnLimits {
   readonly jobWatch: JobWatch;
   /** Counts the states of versions in the background. */
   readonly catchUp: CatchUp;
+  /** What generations have besides writing. */
+  readonly features: GenerationFeatures;
   /** How long a paid request waits for its result, in milliseconds. */
   readonly aiWaitMs: number;
 }
@@ -103,7 +106,7 @@ export function createRoutes(dependencies: RouteDependencies): RouteModule[] {
     ...createContentTemplateRoutes(),
     ...createGlossaryRoutes(),
     ...createStyleRoutes(),
-    ...createGenerationRoutes(jobRuns, generationFeatures),
+    ...createGenerationRoutes(jobRuns, dependencies.features),
     ...createResearchRoutes(),
     ...createJobRoutes(jobRuns, dependencies.jobWatch),
     createReportRoute({

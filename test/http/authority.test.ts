@@ -141,6 +141,7 @@ beforeAll(async () => {
     catchUp: { add: () => undefined, close: async () => undefined },
     engineSlots: 100,
     unbilledLimit: 0,
+    features: { webResearch: false, factChecking: false },
     aiWaitMs: 1_000,
   });
   definitions = routes

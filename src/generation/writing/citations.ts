@@ -123,6 +123,12 @@ export function cite(
 /** Never a section's id: those are trimmed. */
 const SOURCES_ID = ' sources';
 
+const SOURCE_BLOCKS: ReadonlySet<string> = new Set([blockId(SOURCES_ID, 0), blockId(SOURCES_ID, 1)]);
+
+/** The blocks without the list of sources: it counts in no length and no price (contract.md N26). */
+export const withoutSourceList = (blocks: readonly Block[]): Block[] =>
+  blocks.filter(({ id }) => !SOURCE_BLOCKS.has(id));
+
 /** The list of an article's sources below its heading; nothing without any. */
 export function sourceList(sources: readonly CitedSource[], language: string): Block[] {
   if (sources.length === 0) return [];
