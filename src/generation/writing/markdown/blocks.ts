@@ -156,7 +156,9 @@ export class BlockBuilder {
   private paragraph({ children }: Paragraph): void {
     const runs = runsOf(children);
     const links = linksIn(runs, this.rules.articles);
-    const isMarked = runs.some(({ kind, strong, emphasis }) => kind === 'code' || strong || emphasis);
+    const isMarked = runs.some(
+      ({ kind, strong, emphasis, link }) => link === null && (kind === 'code' || strong || emphasis),
+    );
     const isCited = (this.rules.notes ?? 0) > 0 && hasReference(runsText(runs));
     if (links.length === 0 || isMarked || isCited) {
       // A link to an article stands beside no mark and no citation: elsewhere its words stay.
