@@ -1,20 +1,21 @@
 import { randomUUID } from 'node:crypto';
 import type { ListrTask } from 'listr2';
-import type { Article, GenerationConfig, Job, Outline } from '../client/api.ts';
+import type { Article, Claim, GenerationConfig, Job, Outline, Source } from '../client/api.ts';
 import { follow } from './follow.ts';
 import type { DemoReceiver, Received } from './receiver.ts';
 import type { Findings } from './steps.ts';
 
 const WORDS = 600;
-/** article.created, two times article.generation.started, article.generation.completed, credits.consumed */
-const EVENTS = 5;
+/** article.created, two times article.generation.started and credits.consumed, article.generation.completed */
+const EVENTS = 6;
 
 const CONFIG = {
-  topic: 'Watering a school garden',
+  topic: 'Watering tomatoes in raised beds',
   audience: 'Teachers without a garden of their own',
   wordCount: WORDS,
   imageCount: 0,
   writingQuality: 'standard',
+  researchEnabled: true,
   reviewOutline: true,
 } as const satisfies Partial<GenerationConfig>;
 
@@ -24,6 +25,8 @@ export interface Generation {
   /** The run that wrote the article. */
   job: Job;
   article: Article;
+  sources: readonly Source[];
+  claims: readonly Claim[];
   webhooks: readonly Received[];
   balance: number;
 }
@@ -39,11 +42,11 @@ export const createGenerationSteps = (receiver: DemoReceiver): ListrTask<Finding
           body: { generationConfig: CONFIG },
         })
       ).body;
-      task.title = `An article of ${WORDS} words costs ${whole.total} credit; its outline alone ${estimate.total}`;
+      task.title = `An article of ${WORDS} words costs at most ${whole.total} credits with research and fact checking; its outline ${estimate.total}`;
     },
   },
   {
-    title: 'Have an outline made',
+    title: 'Have the web read, and an outline made',
     async task({ call, source, generation }, task) {
       const { body } = await call('generateArticle', {
         params: { projectId: source.projectId },
@@ -71,6 +74,16 @@ export const createGenerationSteps = (receiver: DemoReceiver): ListrTask<Finding
       generation.article = (await call('readArticle', { params: { articleId } })).body.article;
       const { wordCount, documentJson } = generation.article;
       task.title = `Written from the approved outline: ${wordCount} words in ${documentJson.blocks.length} blocks, waiting for review`;
+    },
+  },
+  {
+    title: 'See what it knows, and from where',
+    async task({ call, generation }, task) {
+      const articleId = generation.article.id;
+      generation.sources = (await call('listSources', { params: { articleId } })).body.sources;
+      generation.claims = (await call('listClaims', { params: { articleId } })).body.claims;
+      const supported = generation.claims.filter(({ verdict }) => verdict === 'supported').length;
+      task.title = `${generation.sources.length} sources (pages that ship with the service), ${generation.claims.length} claims checked: ${supported} supported`;
     },
   },
   {
