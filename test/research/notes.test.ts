@@ -79,14 +79,12 @@ describe('a note', () => {
     );
     const begun = fc.record({ source: fc.integer({ min: -1, max: 4 }), quote });
     const words = TEXT.split(/\s+/);
-    const cut = fc
-      .tuple(fc.nat(words.length), fc.nat(50), fc.constantFrom(' ', '\n', '  '))
-      .map(
-        ([at, length, space]): ProposedNote => ({
-          source: 1,
-          quote: words.slice(at, at + length).join(space),
-        }),
-      );
+    const cut = fc.tuple(fc.nat(words.length), fc.nat(50), fc.constantFrom(' ', '\n', '  ')).map(
+      ([at, length, space]): ProposedNote => ({
+        source: 1,
+        quote: words.slice(at, at + length).join(space),
+      }),
+    );
     let found = 0;
     fc.assert(
       fc.property(fc.array(fc.oneof(begun, cut), { maxLength: 30 }), (proposed) => {

@@ -4,6 +4,7 @@ import { parseHTML } from 'linkedom';
 import type { PageRefusal } from './page.ts';
 import { oneLine, plainText, type TreeNode } from './plain-text.ts';
 import { withBody } from './scan.ts';
+import { speaksToModels } from './speaks-to-models.ts';
 
 /** Texts are bounded and have no control characters. */
 export interface Extracted {
@@ -31,7 +32,7 @@ function dateOf(text: string | null | undefined, now: Date): string | null {
 }
 
 /**
- * The readable text of a page (contract.md N6).
+ * The readable text of a page, unless it gives orders to models (contract.md N6 and N7).
  * @param host stands for a missing name of the site
  */
 export function extractPage(html: string, host: string, now: Date): Extracted | { refusal: PageRefusal } {
@@ -46,6 +47,7 @@ export function extractPage(html: string, host: string, now: Date): Extracted | 
   if (text.length < MIN_TEXT) return { refusal: 'no readable text' };
   const title = shortLine(article?.title, MAX_LINE);
   const site = shortLine(article?.siteName, MAX_SITE);
+  if (speaksToModels(`${title}\n\n${site}\n\n${text}`) !== null) return { refusal: 'speaks to models' };
   return {
     title: title === '' ? host : title,
     site: site === '' ? host : site,

@@ -5,7 +5,6 @@ import { decodePage } from './charset.ts';
 import { getFollowing, type Head, pageUrl, Refused } from './get.ts';
 import type { Page, ReadOutcome, ReadPage } from './page.ts';
 import { createRobots } from './robots.ts';
-import { speaksToModels } from './speaks-to-models.ts';
 import type { HostileThreads } from './threads.ts';
 
 const MAX_BYTES = 1024 * 1024;
@@ -72,8 +71,6 @@ export function createPageReader({
       if (extracted === null) throw new Refused('could not be parsed');
       if ('refusal' in extracted) throw new Refused(extracted.refusal);
       const { title, site, publishedAt } = extracted;
-      if (speaksToModels([title, site, extracted.text].join('\n\n')) !== null)
-        throw new Refused('speaks to models');
       return {
         url: url.href,
         title,
