@@ -18,6 +18,7 @@ const SUITES = {
   links: 'articles/links.ts',
   documents: 'documents/loop.ts',
   tenants: 'documents/tenants.ts',
+  uploads: 'media/uploads.ts',
   categories: 'categories/rename.ts',
   translations: 'translations/overhead.ts',
   states: 'translations/states.ts',

@@ -35,6 +35,8 @@ export async function up(db: Kysely<unknown>): Promise<void> {
       PRIMARY KEY (hash, job_id)
     )`.execute(db);
   await sql`CREATE INDEX staged_blobs_job_idx ON staged_blobs (job_id)`.execute(db);
+  // The words are counted once it is known which images are there.
+  await sql`ALTER TABLE generations DROP COLUMN words`.execute(db);
   await sql`
     ALTER TABLE generation_calls ALTER COLUMN part DROP NOT NULL, ADD COLUMN image integer,
       ADD CHECK (num_nonnulls(part, image) = 1)`.execute(db);

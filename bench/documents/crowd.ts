@@ -1,13 +1,14 @@
 /**
  * A tenant that sends one request again and again on all its connections, whatever the responses, in a process of its own.
- * Environment: ORIGIN, KEY, TARGET (a path), BODY (a file), CONNECTIONS. Sends each second how many responses had which
+ * Environment: ORIGIN, KEY, TARGET (a path), BODY (a file), CONTENT_TYPE,
+ * CONNECTIONS. Sends each second how many responses had which
  * status.
  */
 import { readFileSync } from 'node:fs';
 import { Pool } from 'undici';
 import { setting } from '../../soak/support/report.ts';
 
-const { ORIGIN = '', KEY = '', TARGET = '/', BODY = '' } = process.env;
+const { ORIGIN = '', KEY = '', TARGET = '/', BODY = '', CONTENT_TYPE = '' } = process.env;
 const CONNECTIONS = setting('CONNECTIONS', 200);
 const body = readFileSync(BODY);
 const pool = new Pool(ORIGIN, { connections: CONNECTIONS, pipelining: 1, headersTimeout: 60_000 });
@@ -20,7 +21,7 @@ async function send(): Promise<void> {
       const response = await pool.request({
         path: TARGET,
         method: 'POST',
-        headers: { authorization: `Bearer ${KEY}`, 'content-type': 'application/json' },
+        headers: { authorization: `Bearer ${KEY}`, 'content-type': CONTENT_TYPE },
         body,
       });
       await response.body.dump();

@@ -1,19 +1,27 @@
 import { randomUUID } from 'node:crypto';
+import path from 'node:path';
 import type { ListrTask } from 'listr2';
+import type { LocalService } from '../../src/local/service.ts';
 import type { Article, Claim, GenerationConfig, Job, Outline, Source } from '../client/api.ts';
 import { follow } from './follow.ts';
+import { writePage } from './page.ts';
 import type { DemoReceiver, Received } from './receiver.ts';
 import type { Findings } from './steps.ts';
 
 const WORDS = 600;
-/** article.created, two times article.generation.started and credits.consumed, article.generation.completed */
-const EVENTS = 6;
+/** The cover and one in the text. */
+const IMAGES = 2;
+/**
+ * article.created, two times article.generation.started and credits.consumed, article.generation.completed, image.generated each
+ */
+const EVENTS = 6 + IMAGES;
 
 const CONFIG = {
   topic: 'Watering tomatoes in raised beds',
   audience: 'Teachers without a garden of their own',
   wordCount: WORDS,
-  imageCount: 0,
+  imageCount: IMAGES,
+  imageStyle: 'watercolor',
   writingQuality: 'standard',
   researchEnabled: true,
   reviewOutline: true,
@@ -27,14 +35,19 @@ export interface Generation {
   article: Article;
   sources: readonly Source[];
   claims: readonly Claim[];
+  /** Path of the article as a page, with its images beside it. */
+  page: string;
   webhooks: readonly Received[];
   balance: number;
 }
 
 /** An article from a topic: its price, its outline, its text, its receipt and its events. */
-export const createGenerationSteps = (receiver: DemoReceiver): ListrTask<Findings>[] => [
+export const createGenerationSteps = (
+  { url, config }: LocalService,
+  receiver: DemoReceiver,
+): ListrTask<Findings>[] => [
   {
-    title: `Ask what an article of ${WORDS} words costs`,
+    title: `Ask what an article of ${WORDS} words and ${IMAGES} images costs`,
     async task({ call, source }, task) {
       const { estimate, whole } = (
         await call('estimateGeneration', {
@@ -42,7 +55,7 @@ export const createGenerationSteps = (receiver: DemoReceiver): ListrTask<Finding
           body: { generationConfig: CONFIG },
         })
       ).body;
-      task.title = `An article of ${WORDS} words costs at most ${whole.total} credits with research and fact checking; its outline ${estimate.total}`;
+      task.title = `An article of ${WORDS} words and ${IMAGES} images costs at most ${whole.total} credits with research and fact checking; its outline ${estimate.total}`;
     },
   },
   {
@@ -84,6 +97,15 @@ export const createGenerationSteps = (receiver: DemoReceiver): ListrTask<Finding
       generation.claims = (await call('listClaims', { params: { articleId } })).body.claims;
       const supported = generation.claims.filter(({ verdict }) => verdict === 'supported').length;
       task.title = `${generation.sources.length} sources (pages that ship with the service), ${generation.claims.length} claims checked: ${supported} supported`;
+    },
+  },
+  {
+    title: 'Open the article with its images',
+    async task({ call, generation }, task) {
+      const { article } = generation;
+      const { assets } = (await call('listAssets', { params: { articleId: article.id } })).body;
+      generation.page = await writePage(path.resolve(config.DATA_DIR, 'demo'), url, article, assets);
+      task.title = `A cover and ${assets.length - 1} image in the text (shapes: no model was called): ${generation.page}`;
     },
   },
   {

@@ -66,6 +66,7 @@ async function demoEnvironment(env: NodeJS.ProcessEnv): Promise<NodeJS.ProcessEn
     SEARCH_PROVIDER: 'pseudo',
     WEB_RESEARCH: 'true',
     FACT_CHECKING: 'true',
+    IMAGE_PROVIDER: 'pseudo',
     WEBHOOK_ALLOWED_NETWORKS: networks,
   };
 }

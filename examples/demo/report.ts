@@ -68,7 +68,7 @@ export function report(
 }
 
 /** The outline that was approved, the beginning of what was written from it, and what it cost. */
-function reportGeneration({ outline, article, sources, claims, job, balance }: Generation): void {
+function reportGeneration({ outline, article, sources, claims, job, balance, page }: Generation): void {
   print('');
   print('An article from a topic (pseudo writer: no model was called)');
   print('');
@@ -83,6 +83,7 @@ function reportGeneration({ outline, article, sources, claims, job, balance }: G
     print(`  claim      ${cut(sentence)}`);
     print(`  ${verdict.padEnd(10)} ${cut(passage ?? 'nothing that was read decides it')}`);
   }
+  print(`  page       ${page}`);
   print(
     `  receipt    ${article.wordCount} words: estimated ${job.estimatedCredits}, reserved ${job.reservedCredits}, consumed ${job.consumedCredits}; the balance is ${balance} now`,
   );

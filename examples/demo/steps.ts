@@ -28,6 +28,7 @@ const EVENTS = [
   'article.generation.started',
   'article.generation.completed',
   'article.generation.failed',
+  'image.generated',
   'credits.consumed',
 ] as const satisfies EventName[];
 
@@ -177,7 +178,7 @@ export const createSteps = (service: LocalService, receiver: DemoReceiver): List
       task.title = `${changedBlocks} of ${blocks} blocks changed, ${total} credit: refreshed`;
     },
   },
-  ...createGenerationSteps(receiver),
+  ...createGenerationSteps(service, receiver),
 ];
 
 /** The article's body with a sentence added to some of its paragraphs. */

@@ -63,10 +63,6 @@ export const copiesOf = (
   ids: ReadonlyMap<string, AssetId>,
 ): readonly SourceAsset[] => assets.map((asset) => ({ ...asset, id: ids.get(asset.id) ?? newId<AssetId>() }));
 
-/** Bytes of the images in the storage quota, with their previews and thumbnails. */
-export const bytesOf = (assets: readonly Pick<SourceAsset, 'byteSize' | 'variantBytes'>[]): number =>
-  assets.reduce((sum, { byteSize, variantBytes }) => sum + byteSize + variantBytes, 0);
-
 /** The fields of a stored image that follow from its bytes. */
 export const mediaFields = (image: ProcessedImage) => ({
   contentHash: image.contentHash,
@@ -97,7 +93,7 @@ export const hashesOf = (
 ): string[] =>
   assets
     .flatMap(({ contentHash, previewHash, thumbnailHash }) => [contentHash, previewHash, thumbnailHash])
-    .filter((hash) => hash !== null);
+    .filter((hash) => typeof hash === 'string');
 
 /** Images per statement, which takes at most 65,535 values. */
 const IMAGES_AT_ONCE = 1_000;

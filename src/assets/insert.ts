@@ -15,7 +15,7 @@ export interface AddedImage {
   readonly prompt?: string;
 }
 
-/** Stores the row of one image that was just received or generated; its bytes are named already. */
+/** Stores the row of one image that was just received or generated (contract.md F52); its bytes are named already. */
 export const insertAsset = (
   tx: Tx,
   article: { readonly workspaceId: WorkspaceId; readonly articleId: ArticleId },

@@ -15,9 +15,9 @@ import { toJob } from '../jobs/queries.ts';
 import type { JobRuns } from '../jobs/runs.ts';
 import type { Job } from '../jobs/schemas.ts';
 import type { StartableJob } from '../jobs/start.ts';
+import { MAX_GENERATED_BYTES } from '../media/limits.ts';
 import { generationWorkflowId } from '../temporal/ids.ts';
 import { type GenerationConfig, generationConfigSchema } from './config.ts';
-import { IMAGE_BYTES } from './images/limits.ts';
 import { planImages } from './images/plan.ts';
 import type { Outline } from './outline.ts';
 import { OUTLINE_PART } from './parts.ts';
@@ -157,8 +157,8 @@ export async function admitGeneration(
     article,
     idempotencyKey,
     credits: estimate.total,
-    // Given back as far as the images need less, or are not made.
-    bytes: estimate.imageCount * IMAGE_BYTES,
+    // Given back as far as the images need less, or are not made (contract.md G108).
+    bytes: estimate.imageCount * MAX_GENERATED_BYTES,
     workflowId: generationWorkflowId,
     events: (jobId) => [
       ...events,

@@ -115,11 +115,12 @@ export async function assembleGeneration(db: Database, jobId: JobId): Promise<vo
     .updateTable('generations')
     .set({
       document: checked.stored.json,
-      words: checked.stored.words,
       delivered_words: delivered,
       checks: JSON.stringify(checks),
     })
     .where('job_id', '=', jobId)
+    // An attempt that was late knows less of the images.
+    .where('document', 'is', null)
     .execute();
 }
 

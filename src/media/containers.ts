@@ -9,9 +9,12 @@ export class DamagedImage extends Error {}
 /** A file without metadata: the given bytes where it had none. */
 export interface Stripped {
   readonly bytes: Buffer;
-  /** Of a PNG, which does not say so to its decoder. */
+  /** Of a PNG and an AVIF, whose decoders do not say so. */
   readonly isAnimated: boolean;
 }
+
+const AVIF_SEQUENCE = 'avis';
+const brandOf = (bytes: Buffer): string => bytes.toString('latin1', 8, 12);
 
 export function stripMetadata(mediaType: string, bytes: Buffer): Stripped {
   switch (mediaType) {
@@ -24,7 +27,7 @@ export function stripMetadata(mediaType: string, bytes: Buffer): Stripped {
     case 'image/gif':
       return { bytes: stripGif(bytes), isAnimated: false };
     default:
-      return { bytes, isAnimated: false };
+      return { bytes, isAnimated: mediaType === 'image/avif' && brandOf(bytes) === AVIF_SEQUENCE };
   }
 }
 
@@ -91,10 +94,10 @@ function stripJpeg(bytes: Buffer): Buffer {
   const kept = createKept(bytes);
   for (let at = 0; at + 1 < bytes.length; ) {
     const marker = bytes[at + 1] ?? 0;
-    if (bytes[at] !== 0xff) throw new DamagedImage();
-    if (marker === 0xff) {
-      // A fill byte.
-      at += 1;
+    if (bytes[at] !== 0xff || marker === 0xff) {
+      // Bytes before a marker, which decoders skip.
+      at = bytes.indexOf(0xff, at + 1);
+      if (at === -1) break;
       continue;
     }
     if (marker === JPEG_END) {
@@ -141,7 +144,8 @@ function stripWebp(bytes: Buffer): Buffer {
   for (let at = RIFF_BYTES; at + 8 <= whole; ) {
     const size = bytes.readUInt32LE(at + 4);
     // A chunk of an odd length is followed by one byte more, which the last one may lack.
-    const end = Math.min(at + 8 + size + (size % 2), Math.max(whole, at + 8 + size));
+    if (at + 8 + size > whole) throw new DamagedImage();
+    const end = Math.min(at + 8 + size + (size % 2), whole);
     if (WEBP_CHUNKS.has(bytes.toString('latin1', at, at + 4))) kept.keep(at, end);
     at = end;
   }

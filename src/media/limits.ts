@@ -15,7 +15,10 @@ interface Reduced {
 const reduced = (width: number, maxBytes: number): Reduced => ({ width, height: 2 * width, maxBytes });
 export const PREVIEW = reduced(1_200, 512 * 1024);
 export const THUMBNAIL = reduced(320, 64 * 1024);
-export const GENERATED = { hero: reduced(1_600, 1_400 * 1024), inline: reduced(1_200, 1_400 * 1024) };
+export const GENERATED = {
+  hero: { width: 1_600, height: 1_600, maxBytes: 1_400 * 1024 },
+  inline: { width: 1_200, height: 1_600, maxBytes: 1_400 * 1024 },
+};
 
 /** The most that preview and thumbnail of an image take. */
 export const MAX_VARIANT_BYTES = PREVIEW.maxBytes + THUMBNAIL.maxBytes;

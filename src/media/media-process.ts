@@ -28,8 +28,8 @@ const CHILD = new URL('./child.ts', import.meta.url).pathname;
 const HEAP_MB = 64;
 /** Of what it writes to its standard error before it ends. */
 const MAX_LAST_WORDS = 2_048;
-/** glibc keeps freed memory for each of its arenas. */
-const ENVIRONMENT = { MALLOC_ARENA_MAX: '2', NODE_NO_WARNINGS: '1' };
+/** glibc keeps freed memory for each of its arenas; a container may have no folder for pictures on disk. */
+const ENVIRONMENT = { MALLOC_ARENA_MAX: '2', VIPS_DISC_THRESHOLD: '1g', NODE_NO_WARNINGS: '1' };
 
 /**
  * Starts one. It gets no secret of this process: neither its environment nor its open files.
@@ -65,7 +65,7 @@ export function startMediaProcess(onEnd: (reason: string) => void): MediaProcess
   child.stderr?.on('data', (chunk: Buffer) => {
     lastWords = (lastWords + chunk.toString('utf8')).slice(-MAX_LAST_WORDS);
   });
-  child.stdin?.on('error', () => kill());
+  child.stdin?.on('error', () => child.kill('SIGKILL'));
   child.stdout?.on('data', (chunk: Buffer) => {
     try {
       for (const message of read(chunk)) {
@@ -83,6 +83,7 @@ export function startMediaProcess(onEnd: (reason: string) => void): MediaProcess
     isAlive: () => alive,
     kill,
     async run(job, bytes, timeoutMs) {
+      if (!alive) throw new Error('The process that decodes images has ended.');
       const result = new Promise<Message<MediaResult>>((resolve, reject) => {
         waiting = { resolve, reject };
       });

@@ -77,7 +77,7 @@ export function createMediaProcessor(options: MediaProcessorOptions): LocalMedia
     ended.kill();
   };
   const take = (): MediaProcess => {
-    const [waiting] = idle.keys();
+    const waiting = [...idle.keys()].find((each) => each.isAlive());
     if (waiting === undefined) return start();
     clearTimeout(idle.get(waiting));
     idle.delete(waiting);

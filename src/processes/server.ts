@@ -19,6 +19,7 @@ import { createHttpMetrics } from '../metrics/http.ts';
 import { createDependencyMetrics } from '../metrics/process.ts';
 import { type RunningMetrics, serveMetrics } from '../metrics/serve.ts';
 import { createAddressGuard } from '../outbound/resolver.ts';
+import { noteImageProvider } from '../providers/images/index.ts';
 import { createReferencePages } from '../reference/pages.ts';
 import { withAuthority } from '../roles/present-authority.ts';
 import { openClientConnection } from '../temporal/client-connection.ts';
@@ -57,6 +58,7 @@ const LOCK_TIMEOUT_MS = 3_000;
  */
 export async function startServer(config: ConnectedConfig, logger: Logger): Promise<RunningService> {
   const target = temporalConnectionOptions(config);
+  noteImageProvider(config, logger);
   const database = createSharedDatabase({
     connectionString: config.DATABASE_URL,
     poolSize: config.DATABASE_POOL_SIZE,

@@ -24,7 +24,7 @@ import { watchPolls } from '../metrics/polls.ts';
 import { readSdkMetrics } from '../metrics/temporal.ts';
 import { createAddressGuard } from '../outbound/resolver.ts';
 import type { ImageModel } from '../providers/image-model.ts';
-import { createImageModel } from '../providers/images/index.ts';
+import { createImageModel, noteImageProvider } from '../providers/images/index.ts';
 import { createTranslationProvider } from '../providers/index.ts';
 import type { TranslationProvider } from '../providers/types.ts';
 import { createResearch, type Research } from '../research/create.ts';
@@ -138,6 +138,7 @@ export async function startWorker(
   const provider = overrides.provider ?? createTranslationProvider(config);
   const suggestions = overrides.suggestions ?? createSuggestionProvider(config);
   const writers = overrides.writers ?? createArticleWriters(config, logger);
+  noteImageProvider(config, logger);
   const imageModel = overrides.imageModel ?? createImageModel(config);
   const media = createMediaProcessor({ logger });
   const research = overrides.research ?? (await createResearch(config));

@@ -1,7 +1,7 @@
-import { bytesOf, hashesOf, insertAssets } from '../articles/images.ts';
+import { hashesOf, insertAssets } from '../articles/images.ts';
 import { keepBlobs } from '../blobs/references.ts';
 import type { Tx } from '../db/database.ts';
-import type { SourceAsset } from '../document/translation/source.ts';
+import { bytesOf, type SourceAsset } from '../document/translation/source.ts';
 import type { JobTarget } from '../jobs/run-state.ts';
 
 /**

@@ -1,4 +1,3 @@
-import { bytesOf } from '../articles/images.ts';
 import { lockAndChooseSlug } from '../articles/insert.ts';
 import { storeLinks } from '../articles/links/store.ts';
 import { articleChanged } from '../articles/queries.ts';
@@ -7,6 +6,7 @@ import { replaceContent } from '../articles/revisions/replace-content.ts';
 import type { Author } from '../context.ts';
 import type { Tx } from '../db/database.ts';
 import type { Changed } from '../document/tasks/refresh.ts';
+import { bytesOf } from '../document/translation/source.ts';
 import type { ArticleId } from '../ids.ts';
 import type { JobTarget } from '../jobs/run-state.ts';
 import { namedSlug, slugOfTranslation } from '../slug.ts';

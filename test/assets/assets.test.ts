@@ -6,6 +6,7 @@ import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { sql } from 'kysely';
+import sharp from 'sharp';
 import { afterAll, beforeEach, expect, it } from 'vitest';
 import { createImageFetcher } from '../../src/assets/fetch-image.ts';
 import type { Asset } from '../../src/assets/schemas.ts';
@@ -105,6 +106,67 @@ it('keeps an uploaded image, counts its bytes, shows it in the body, and serves 
   expect(other.contentHtml).toBe('');
 });
 
+// contract.md F48, F52 and F53
+it('serves preview and thumbnail beside the image, which changes nothing of its own', async () => {
+  const { id } = await editor.create(projectId);
+  const { asset } = (await editor.upload('POST', assetsOf(id), png(1_500, 1_000))).body;
+  expect(asset).toMatchObject({ width: 1_500, height: 1_000, mediaType: 'image/png' });
+  for (const [url, width, height] of [
+    [asset.previewUrl, 1_200, 800],
+    [asset.thumbnailUrl, 320, 213],
+  ]) {
+    const served = await fetch(new URL(url, service.url));
+    expect([served.status, served.headers.get('content-type')]).toEqual([200, 'image/webp']);
+    expect(await sharp(await served.arrayBuffer()).metadata()).toMatchObject({
+      format: 'webp',
+      width,
+      height,
+    });
+  }
+  const saved = await editor.patch(id, { documentJson: documentOf(image(asset.id)) });
+  expect(saved.body.article.contentHtml).toContain(' width="1500" height="1000" loading="lazy">');
+
+  await service.db.updateTable('assets').set({ prompt: 'A garden' }).where('id', '=', asset.id).execute();
+  const copy = (await editor.call('POST', `/api/articles/${id}/duplicate`)).body.article;
+  const { assets } = (await editor.call('GET', assetsOf(copy.id))).body;
+  expect(assets).toEqual([
+    {
+      ...asset,
+      id: expect.any(String),
+      articleId: copy.id,
+      prompt: 'A garden',
+      url: expect.any(String),
+      previewUrl: asset.previewUrl.replace(asset.id, assets[0].id),
+      thumbnailUrl: asset.thumbnailUrl.replace(asset.id, assets[0].id),
+      createdAt: expect.any(String),
+    },
+  ]);
+});
+
+// contract.md F51
+it("many uploads at once are stored or 503, and another workspace's requests are served meanwhile", async () => {
+  const { id } = await editor.create(projectId);
+  const photo = await sharp(png(3_000, 2_000)).jpeg().toBuffer();
+  const other = await service.workspace();
+  let done = false;
+  const uploads = Promise.all(
+    Array.from({ length: 60 }, () => editor.upload('POST', assetsOf(id), photo)),
+  ).finally(() => {
+    done = true;
+  });
+  let reads = 0;
+  while (!done || reads === 0) {
+    expect((await service.call(other.key, 'GET', '/api/whoami')).status).toBe(200);
+    reads += 1;
+  }
+  const statuses = (await uploads).map(({ status, headers }) =>
+    status === 503 ? headers.get('retry-after') && 503 : status,
+  );
+  expect(new Set(statuses)).toEqual(statuses.includes(503) ? new Set([201, 503]) : new Set([201]));
+  const { assets } = (await editor.call('GET', assetsOf(id))).body;
+  expect(assets).toHaveLength(statuses.filter((status) => status === 201).length);
+});
+
 it('an SVG is a download that may run nothing', async () => {
   const { id } = await editor.create(projectId);
   const { body } = await editor.upload('POST', assetsOf(id), SVG, 'image/svg+xml');
@@ -133,7 +195,7 @@ it('refuses what is no image, too large or beyond the quota, and keeps nothing o
       expect([answer.status, answer.body.code]).toEqual([status, code]);
     }
   }
-  const large = png(1_448, 1_448, randomBytes(3 * 1_448 ** 2), 0);
+  const large = png(512, 512, randomBytes(3 * 512 ** 2), 0);
   const largeBytes = storedBytesOf(await media.processUpload(large, ''));
   const small = await storedBytesOfPng();
   const texts = await readTextBytes(service.db, workspace.id);

@@ -17,7 +17,7 @@ import { inTransaction } from '../../src/db/transaction.ts';
 import type { ArticleId, ProjectId } from '../../src/ids.ts';
 import { setLimits } from '../../src/workspaces/set-limits.ts';
 import { type Editing, editing, paragraph } from '../articles/support.ts';
-import { svg, useTestMedia } from '../support/images.ts';
+import { png, svg, useTestMedia } from '../support/images.ts';
 import { startProcess } from '../support/processes.ts';
 import { startTestService, type TestService, type TestWorkspace } from '../support/service.ts';
 import { connectOperator } from '../support/temporal.ts';
@@ -152,6 +152,34 @@ it('bytes that workspaces share stay until none of them has the image, and for t
   expect(await collect(7 * DAY_MS)).toBe(1);
   expect(files()).toHaveLength(1);
   expect(await collect(7 * DAY_MS)).toBe(0);
+});
+
+// contract.md F50
+it('preview and thumbnail stay and go with their image, and count for the quota in each copy of it', async () => {
+  const { id } = await editor.create(projectId);
+  await upload(editor, id, image(0));
+  const before = await editor.storageUsed();
+  await upload(editor, id, png(400, 300));
+  expect(files()).toHaveLength(4);
+  const { rows } = await sql<{ size: number }>`SELECT sum(size)::integer AS size FROM blobs`.execute(
+    service.db,
+  );
+  const each = (rows[0]?.size ?? 0) - before;
+  expect(await editor.storageUsed()).toBe(before + each);
+  const { body } = await editor.call('POST', `/api/articles/${id}/duplicate`);
+  expect(await editor.storageUsed()).toBe(2 * (before + each));
+  await editor.call('DELETE', `/api/articles/${id}`);
+  expect(await editor.storageUsed()).toBe(before + each);
+  expect(await collect(0)).toBe(0);
+  const { assets } = (await editor.call('GET', assetsOf(body.article.id))).body;
+  for (const { url, previewUrl, thumbnailUrl } of assets.slice(1)) {
+    for (const path of [url, previewUrl, thumbnailUrl]) expect(await served({ url: path })).toBe(200);
+  }
+  for (const asset of assets.slice(1)) await remove(editor, body.article.id, asset.id);
+  expect(await editor.storageUsed()).toBe(before);
+  await collect(0);
+  expect(await collect(0)).toBe(0);
+  expect(files()).toHaveLength(1);
 });
 
 it('a database that is brought back from within the grace period finds its images', async () => {

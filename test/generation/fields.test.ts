@@ -4,6 +4,9 @@ import { type GenerationConfig, generationConfigSchema } from '../../src/generat
 import { type Question, requestOf } from '../../src/generation/writing/prompts/index.ts';
 import { createPseudoWriter } from '../../src/generation/writing/pseudo.ts';
 import type { ArticleWriter } from '../../src/generation/writing/writer.ts';
+import type { ImageModel, ImageRequest } from '../../src/providers/image-model.ts';
+import { createPseudoImageModel } from '../../src/providers/images/pseudo.ts';
+import { useDataFolder } from '../support/data-folder.ts';
 import { generating } from '../support/generating.ts';
 import { useJobs } from '../support/jobs.ts';
 
@@ -17,6 +20,7 @@ interface Asked {
   readonly told: string;
 }
 let asked: Asked[] = [];
+let drawn: ImageRequest[] = [];
 
 /** A sentence that follows from all that it was told, and from the model. */
 const sentenceOf = (text: string): string =>
@@ -36,9 +40,18 @@ const modelNamed = (model: string): ArticleWriter => ({
   },
 });
 
+const pictures = createPseudoImageModel();
+const imageModel: ImageModel = {
+  ...pictures,
+  draw(request) {
+    drawn.push(request);
+    return pictures.draw(request);
+  },
+};
+
 const { service, workspace } = useJobs(
-  { writers: { premium: modelNamed('premium model'), standard: modelNamed('standard model') } },
-  { credits: 1_000 },
+  { imageModel, writers: { premium: modelNamed('premium model'), standard: modelNamed('standard model') } },
+  { credits: 1_000, env: { DATA_DIR: useDataFolder() } },
   async () => undefined,
 );
 const calls = generating(service);
@@ -48,10 +61,12 @@ const BASE = { topic: 'A garden in spring', wordCount: 300, imageCount: 0, writi
 /** What a run with these settings tells its models, and what its article becomes. */
 async function run(settings: Record<string, unknown>) {
   asked = [];
+  drawn = [];
   const { article, job } = await calls.generateTo(workspace, { ...BASE, ...settings });
   expect(job).toMatchObject({ status: 'COMPLETED' });
   return {
     asked,
+    drawn,
     told: asked.map(({ told }) => told).join('\n'),
     status: article.status,
     text: article.contentMarkdown ?? '',
@@ -69,8 +84,10 @@ interface Row {
 }
 
 /** Settings that no text depends on. */
-const OF_OTHERS = ['imageStyle', 'imageCount', 'imageQuality', 'researchEnabled'] as const;
-type Field = Exclude<keyof GenerationConfig, (typeof OF_OTHERS)[number]>;
+const OF_OTHERS = ['researchEnabled'] as const;
+const OF_IMAGES = ['imageStyle', 'imageCount', 'imageQuality'] as const;
+type OfImages = (typeof OF_IMAGES)[number];
+type Field = Exclude<keyof GenerationConfig, OfImages | (typeof OF_OTHERS)[number]>;
 
 const created = async (path: string, body: Record<string, unknown>): Promise<string> => {
   const answer = await service.call(workspace.key, 'POST', `/api/workspaces/${workspace.id}/${path}`, body);
@@ -135,10 +152,41 @@ const FIELDS: Readonly<Record<Field, Row>> = {
   },
 };
 
+/** What a setting of images changes, beside an article with its cover alone. */
+const IMAGE_FIELDS: Readonly<Record<OfImages, { value: unknown; check: (changed: Run, base: Run) => void }>> =
+  {
+    imageStyle: {
+      value: 'watercolor',
+      check: (changed, base) => {
+        expect([base, changed].map(({ drawn: [first] }) => first?.style)).toEqual([
+          'editorial',
+          'watercolor',
+        ]);
+        expect(changed.told).toContain('watercolor');
+        expect(base.told).not.toContain('watercolor');
+      },
+    },
+    imageCount: {
+      value: 3,
+      check: (changed, base) => {
+        expect(base.drawn.map(({ role }) => role)).toEqual(['hero']);
+        expect(changed.drawn.map(({ role }) => role).toSorted()).toEqual(['hero', 'inline', 'inline']);
+        expect(changed.credits).toBe(base.credits + 2);
+      },
+    },
+    imageQuality: {
+      value: 'hd',
+      check: (changed, base) => {
+        expect([base, changed].map(({ drawn: [first] }) => first?.quality)).toEqual(['standard', 'hd']);
+        expect(changed.credits).toBe(base.credits + 2);
+      },
+    },
+  };
+
 describe('each field of generationConfig', () => {
   // contract.md G92
   it('has a row here', () => {
-    expect([...Object.keys(FIELDS), ...OF_OTHERS].toSorted()).toEqual(
+    expect([...Object.keys(FIELDS), ...OF_IMAGES, ...OF_OTHERS].toSorted()).toEqual(
       Object.keys(generationConfigSchema.shape).toSorted(),
     );
   });
@@ -159,4 +207,10 @@ describe('each field of generationConfig', () => {
       expect(changed.told).toContain(row.told);
     },
   );
+
+  // contract.md G92
+  it.each(Object.entries(IMAGE_FIELDS))('%s alone changes the images', async (field, { value, check }) => {
+    const cover = { imageCount: 1 };
+    check(await run({ ...cover, [field]: value }), await run(cover));
+  });
 });

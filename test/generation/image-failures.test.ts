@@ -1,13 +1,20 @@
 import sharp from 'sharp';
-import { afterAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { blobFolder, createLocalBlobStore } from '../../src/blobs/blob-store.ts';
+import { collectBlobs } from '../../src/blobs/collect.ts';
+import { type ArticleId, type AssetId, newId } from '../../src/ids.ts';
 import type { ImageModel } from '../../src/providers/image-model.ts';
 import { createImageModel } from '../../src/providers/images/index.ts';
 import { ProviderError } from '../../src/providers/types.ts';
+import { useDataFolder } from '../support/data-folder.ts';
 import { type EngineResponse, silence, startEngineServer } from '../support/engine-server.ts';
 import { useGenerations } from '../support/generating.ts';
 import { eventually } from '../support/wait.ts';
 import { imagesIn } from './support/images.ts';
+import { controlSteps, type StepControl } from './support/steps.ts';
 
+const folder = useDataFolder();
+const blobs = createLocalBlobStore(blobFolder(folder));
 const server = await startEngineServer(() => silence);
 afterAll(() => server.close());
 const endpoint = createImageModel({
@@ -22,8 +29,16 @@ const imageModel: ImageModel = {
   ...endpoint,
   draw: (request) => draw(request),
 };
-const { service, workspace, calls, writers } = useGenerations({ credits: 40, imageModel });
+const { service, workspace, calls, writers } = useGenerations({
+  credits: 40,
+  imageModel,
+  env: { DATA_DIR: folder },
+});
 const { imagesOf, assetsOf, bytesUsed, callsOf, stagedOf } = imagesIn(service);
+let steps: StepControl;
+beforeAll(async () => {
+  steps = await controlSteps(service.db);
+});
 beforeEach(() => {
   draw = endpoint.draw;
   server.answer = () => silence;
@@ -171,10 +186,18 @@ it('a run cancelled while it draws costs nothing, gives its bytes back, and its 
     (images) => asked === 3 && images.some(({ state }) => state === 'drawn'),
   );
   expect(await bytesUsed(workspace.id)).toBe(3 * 2 * 1024 * 1024);
-  expect(await stagedOf(job.id)).toHaveLength(1);
+  const [staged] = await stagedOf(job.id);
+  const stays = async (): Promise<boolean> => {
+    for (let round = 0; round < 2; round += 1) {
+      await collectBlobs(service.db, { blobs, graceMs: 0, signal: new AbortController().signal });
+    }
+    return blobs.has(staged?.hash ?? '');
+  };
+  expect(await stays()).toBe(true);
   await calls.cancel(workspace, job.id);
   expect(await bytesUsed(workspace.id)).toBe(0);
   expect(await stagedOf(job.id)).toEqual([]);
+  expect(await stays()).toBe(false);
   expect(await assetsOf(article.id)).toEqual([]);
   expect(await calls.readWallet(workspace)).toEqual({ balance: 40, reserved: 0, available: 40 });
   const { words } = await service.db
@@ -183,4 +206,56 @@ it('a run cancelled while it draws costs nothing, gives its bytes back, and its 
     .where('workspace_id', '=', workspace.id)
     .executeTakeFirstOrThrow();
   expect(words).toBeGreaterThanOrEqual(3 * 500);
+});
+
+// contract.md G102 and G106
+it('a cover that is there by the end stays, and that of the run is neither used nor charged', async () => {
+  const image = Buffer.from(await picture(), 'base64');
+  const own = newId<AssetId>();
+  const started = calls.generate(workspace, { imageCount: 2 });
+  let adding: Promise<unknown> | undefined;
+  draw = async () => {
+    const { article } = await started;
+    adding ??= service.db
+      .insertInto('assets')
+      .values({
+        ...{ id: own, workspace_id: workspace.id, article_id: article.id as ArticleId, role: 'hero' },
+        ...{ content_hash: 'a'.repeat(64), media_type: 'image/png', byte_size: 0, file_name: 'own.png' },
+      })
+      .execute();
+    await adding;
+    return image;
+  };
+  const { article, job } = await started;
+  const ended = await calls.untilFinal(workspace, job.id);
+  expect(ended).toMatchObject({ status: 'COMPLETED', consumedCredits: 2 });
+  expect((await outcomesOf(job.id)).map(([state, reason]) => [state, reason])).toEqual([
+    ['failed', 'own_cover'],
+    ['delivered', null],
+  ]);
+  const heroes = (await assetsOf(article.id)).filter(({ role }) => role === 'hero');
+  expect(heroes.map(({ id }) => id)).toEqual([own]);
+  const told = (await calls.events(article.id)).filter(({ event }) => event === 'image.generated');
+  expect(told.map(({ data }) => data.type)).toEqual(['inline']);
+});
+
+// contract.md G89, G109 and G111
+it('a run that fails after its images gives their bytes back; the next one makes them anew, from the same prompts', async () => {
+  const image = Buffer.from(await picture(), 'base64');
+  let drawn = 0;
+  draw = () => {
+    drawn += 1;
+    return Promise.resolve(image);
+  };
+  await steps.refuse('FINALIZING');
+  const failed = await calls.generateTo(workspace, { imageCount: 2 });
+  expect(failed.job).toMatchObject({ status: 'FAILED', consumedCredits: 0 });
+  expect([drawn, await bytesUsed(workspace.id)]).toEqual([2, 0]);
+  expect(await stagedOf(failed.job.id)).toEqual([]);
+  await steps.refuse(null);
+  const { body } = await calls.draft(workspace, failed.article.id);
+  const job = await calls.untilFinal(workspace, body.job.id);
+  expect(job).toMatchObject({ status: 'COMPLETED', consumedCredits: 3 });
+  expect(drawn).toBe(4);
+  expect(writers.asked.filter((kind) => kind === 'imagePrompts')).toHaveLength(1);
 });

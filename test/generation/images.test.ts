@@ -1,9 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { documentOf, editing, PNG } from '../articles/support.ts';
+import { useDataFolder } from '../support/data-folder.ts';
 import { config, useGenerations } from '../support/generating.ts';
 import { imagesIn } from './support/images.ts';
 
-const { service, workspace, calls } = useGenerations({ credits: 40, env: { IMAGE_PROVIDER: 'pseudo' } });
+const env = { IMAGE_PROVIDER: 'pseudo', DATA_DIR: useDataFolder() };
+const { service, workspace, calls } = useGenerations({ credits: 40, env });
 
 const { imagesOf, assetsOf, bytesUsed, stagedOf } = imagesIn(service);
 

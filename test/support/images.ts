@@ -3,9 +3,9 @@ import { afterAll } from 'vitest';
 import { createMediaProcessor, type LocalMediaProcessor } from '../../src/media/processor.ts';
 import { logger } from './service.ts';
 
-/** Decodes images in processes that end with the test file. */
+/** Decodes images in processes that end with the test file. It is patient: other tests may keep the machine busy. */
 export function useTestMedia(): LocalMediaProcessor {
-  const media = createMediaProcessor({ logger });
+  const media = createMediaProcessor({ logger, waitMs: 120_000, timeoutMs: 60_000 });
   afterAll(() => media.close());
   return media;
 }

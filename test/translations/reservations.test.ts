@@ -62,14 +62,26 @@ it('images are copied as rows of their own that share the bytes, and count towar
   expect(await calls.untilFinal(workspace, job.id)).toMatchObject({ status: 'COMPLETED' });
   const copies = await service.db
     .selectFrom('assets')
-    .select(['id', 'content_hash', 'byte_size', 'alt_text', 'role'])
+    .select([
+      'id',
+      'content_hash',
+      'byte_size',
+      'preview_hash',
+      'thumbnail_hash',
+      'variant_bytes',
+      'alt_text',
+      'role',
+    ])
     .where('article_id', '=', article.id)
     .execute();
   expect(copies).toEqual([
     {
       id: expect.not.stringMatching(assetId),
       content_hash: 'b'.repeat(64),
-      byte_size: 700,
+      byte_size: 600,
+      preview_hash: 'd'.repeat(64),
+      thumbnail_hash: 'e'.repeat(64),
+      variant_bytes: 100,
       alt_text: expect.not.stringMatching('Beds from above'),
       role: 'inline',
     },

@@ -142,7 +142,6 @@ export interface JobTables {
     template: Nullable<string>;
     /** The assembled body. */
     document: NullableJson<DocumentJson>;
-    words: Nullable<number>;
     /** Words of the body that are charged: code counts. */
     delivered_words: Nullable<number>;
     /** What the checks of the finished text found; null until it is put together, and once the job was pruned. */

@@ -13,7 +13,7 @@ import type {
 } from '../refresh/types.ts';
 import { type PlannedTexts, planTexts } from '../translation/planned.ts';
 import type { Segment } from '../translation/segments.ts';
-import type { Snapshot } from '../translation/source.ts';
+import { bytesOf, type Snapshot } from '../translation/source.ts';
 
 export const read = <Value>(json: string): Value => JSON.parse(json) as Value;
 export const readProvenance = (json: string | null): Provenance | null =>
@@ -96,7 +96,7 @@ function summarize(plan: RefreshPlan, source: Snapshot, unknown: readonly string
     plan: JSON.stringify(plan),
     sent: plan.sent,
     weight: plan.weight,
-    bytes: plan.copies.reduce((sum, { byteSize }) => sum + byteSize, 0),
+    bytes: bytesOf(plan.copies),
     blocks: source.document.blocks.length,
     changed: { blocks, images, fields: keys.length - blocks - images },
     keys,

@@ -21,6 +21,13 @@ export interface SourceAsset {
   readonly prompt: string | null;
 }
 
+/**
+ * Bytes of the images in the storage quota, with their previews and thumbnails. Images of jobs that the release before
+ * queued have none of these.
+ */
+export const bytesOf = (assets: readonly Pick<SourceAsset, 'byteSize' | 'variantBytes'>[]): number =>
+  assets.reduce((sum, { byteSize, variantBytes }) => sum + byteSize + (variantBytes ?? 0), 0);
+
 /** The source of a job, as it was when the job was created. */
 export interface Snapshot {
   readonly title: string;

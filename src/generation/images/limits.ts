@@ -5,9 +5,6 @@ export const MAX_IMAGE_ANSWERED = 2;
 /** Calls for one image without a whole response. */
 export const MAX_IMAGE_UNANSWERED = 4;
 
-/** Bytes of storage that one image may take with its smaller forms: so many are held at admission (contract.md G108). */
-export const IMAGE_BYTES = 2 * 1024 * 1024;
-
 /** Images that a run draws at once, and processes. */
 export const IMAGES_AT_ONCE = 3;
 

@@ -5,11 +5,11 @@ import type { BlobStore } from '../../blobs/blob-store.ts';
 import { stageBlobs } from '../../blobs/references.ts';
 import type { Database } from '../../db/database.ts';
 import { ServiceError } from '../../errors.ts';
+import { MAX_GENERATED_BYTES } from '../../media/limits.ts';
 import { blobsOf, type MediaProcessor, type ProcessedImage, storedBytesOf } from '../../media/media.ts';
 import { ProviderError } from '../../providers/types.ts';
 import type { DrawingTask } from './draw.ts';
 import { failImage, noteReason, readImageOf, storeProcessed } from './images.ts';
-import { IMAGE_BYTES } from './limits.ts';
 
 export interface ProcessingDependencies {
   readonly db: Database;
@@ -35,7 +35,7 @@ export async function processImage(
     const bytes = await buffer(stored.read());
     const image = await decode(media, bytes, role);
     if (image === null) return void (await persist(() => failImage(db, task, 'not_an_image')));
-    if (storedBytesOf(image) > IMAGE_BYTES) {
+    if (storedBytesOf(image) > MAX_GENERATED_BYTES) {
       return void (await persist(() => failImage(db, task, 'too_large')));
     }
     const staged = await persist(() => stageBlobs(db, blobs, blobsOf(image), () => Promise.resolve()));

@@ -1,9 +1,10 @@
 /** Makes the images of a settled run assets of its article. */
 import { sql } from 'kysely';
-import { bytesOf, hashesOf, insertAssets } from '../../articles/images.ts';
+import { hashesOf, insertAssets } from '../../articles/images.ts';
 import { keepBlobs } from '../../blobs/references.ts';
 import type { Tx } from '../../db/database.ts';
 import type { StoredMedia } from '../../db/tables.ts';
+import { bytesOf } from '../../document/translation/source.ts';
 import type { NewEvent } from '../../events/catalog.ts';
 import type { JobId } from '../../ids.ts';
 import type { JobTarget } from '../../jobs/run-state.ts';

@@ -12,19 +12,19 @@ export interface TokenLimits {
 }
 
 /** Tokens of responses whose form and bounds are fixed. */
-export const STRUCTURED_TOKENS = {
-  outline: 8_000,
-  plan: 8_000,
-  edits: 8_000,
-  lead: 2_000,
-  imagePrompts: 8_000,
-} as const;
+export const STRUCTURED_TOKENS = { outline: 8_000, plan: 8_000, edits: 8_000, lead: 2_000 } as const;
 
 /** What a text may exceed its length by, and room for its form. */
 const RATIO = 1.5;
 const FORM_TOKENS = 500;
 const TOKENS_PER_WORD = { Latn: 2, other: 4 } as const;
 const TOKENS_PER_CHARACTER = 2;
+
+/** Prompt, alternative text and caption of an image, in any script. */
+const TOKENS_PER_IMAGE = 450;
+
+/** Tokens for what so many images show. */
+export const imagePromptTokens = (images: number): number => images * TOKENS_PER_IMAGE + FORM_TOKENS;
 
 /** Tokens for a text of so many words in this language. */
 export function textTokens(words: number, language: string): number {

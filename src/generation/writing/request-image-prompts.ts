@@ -4,6 +4,7 @@ import { type Block, MAX_ALT_TEXT } from '../../document/format/schema.ts';
 import { cutAtWord } from '../../document/text/characters.ts';
 import { type Checked, parseResponse } from '../../providers/ask.ts';
 import type { ChatResponse } from '../../providers/chat-model.ts';
+import { MAX_IMAGES } from '../config.ts';
 import type { ArticleSoFar, Defect, WritingBrief } from './brief.ts';
 import { figuresIn, unsupportedFigures } from './editing/figures.ts';
 import { visibleTexts } from './editing/words.ts';
@@ -43,6 +44,9 @@ export interface ImagePromptsRequest {
 /** Characters of a prompt, and of a caption. */
 export const MAX_IMAGE_PROMPT = 1_500;
 const MAX_CAPTION = 300;
+
+/** Images of a response that are read. */
+const MAX_READ = 2 * MAX_IMAGES;
 
 /** What a response says of one image, mended. */
 interface ReadImage extends Pick<ImagePrompt, 'prompt' | 'altText' | 'caption'> {
@@ -87,7 +91,7 @@ const isRead = (image: ReadImage | readonly Defect[]): image is ReadImage => 'pr
 function check(response: ChatResponse, read: Read): Checked<readonly ReadImage[], Defect> {
   const parsed = parseResponse(imagePromptsOutput, response);
   if (!parsed.ok) return { value: null, defects: parsed.defects };
-  const images = parsed.value.images.map((image, index) => read(image, `images.${index}`));
+  const images = parsed.value.images.slice(0, MAX_READ).map((image, index) => read(image, `images.${index}`));
   const usable = images.filter(isRead);
   if (usable.length > 0) return { value: usable, defects: [] };
   const defects = images.flatMap((image) => (isRead(image) ? [] : image));

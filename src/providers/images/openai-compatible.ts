@@ -2,7 +2,7 @@
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
 import { APICallError } from 'ai';
 import { imageMediaType } from '../../blobs/media-type.ts';
-import { createAddressGuard } from '../../outbound/resolver.ts';
+import { type AddressGuard, createAddressGuard } from '../../outbound/resolver.ts';
 import { errorResponse } from '../chat-model.ts';
 import { type EngineNames, wasRequestWritten } from '../http.ts';
 import { IMAGE_SIZE, type ImageModel, type ImageRequest } from '../image-model.ts';
@@ -18,6 +18,8 @@ export interface ImageModelOptions {
   readonly apiKey?: string | undefined;
   /** Milliseconds for one call, with the image that its response names. */
   readonly timeoutMs: number;
+  /** Decides which addresses of responses are fetched; public ones alone by default. */
+  readonly guard?: AddressGuard;
 }
 
 const NAMES: EngineNames = {
@@ -48,10 +50,13 @@ const isPicture = (bytes: Uint8Array): boolean => {
  * A model without retries of its own, one image a call (contract.md G93 and G94): the caller decides whether to pay again.
  * A response that names an address is fetched from the API's own origin or through the guarded dial.
  */
-export function createOpenAiCompatibleImageModel(options: ImageModelOptions): ImageModel {
-  const { baseUrl, models, apiKey, timeoutMs } = options;
-  const guard = createAddressGuard({ allowedNetworks: [] });
-
+export function createOpenAiCompatibleImageModel({
+  baseUrl,
+  models,
+  apiKey,
+  timeoutMs,
+  guard = createAddressGuard({ allowedNetworks: [] }),
+}: ImageModelOptions): ImageModel {
   return {
     name: 'openai-compatible',
     modelOf: (quality) => models[quality],
@@ -136,7 +141,8 @@ function failure(
   const message = isOfModel
     ? `${NAMES.engine} sent a response that has no list of images. ${CHECK}`
     : `${NAMES.engine} sent an address from which no image could be fetched.`;
-  return new ProviderError('unusable', message, { cause: error });
+  // Without its cause, which quotes the whole response.
+  return new ProviderError('unusable', message);
 }
 
 /** Our own error, which the client may have wrapped. */

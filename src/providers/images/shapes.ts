@@ -35,6 +35,9 @@ export class Chance {
   }
 }
 
+/** A placeholder drawn by chance: definitions first, then what is drawn, from back to front. */
+export type Scene = (chance: Chance) => readonly string[];
+
 export const times = <Result>(count: number, make: (index: number) => Result): Result[] =>
   Array.from({ length: count }, (_, index) => make(index));
 

@@ -1,11 +1,11 @@
 import { sql } from 'kysely';
-import { bytesOf } from '../../articles/images.ts';
 import type { ArticleRow } from '../../articles/queries.ts';
 import { saveArticle } from '../../articles/save.ts';
 import type { Author } from '../../context.ts';
 import type { Tx } from '../../db/database.ts';
 import { parsePlaces, showsImage } from '../../document/render/places.ts';
 import type { Changed } from '../../document/tasks/refresh.ts';
+import { bytesOf } from '../../document/translation/source.ts';
 import type { ArticleId, AssetId } from '../../ids.ts';
 import { addImages } from '../add-images.ts';
 import { keepProvenance } from '../provenance.ts';

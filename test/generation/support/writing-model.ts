@@ -5,7 +5,13 @@ import { silence } from '../../support/engine-server.ts';
 import { startCarelessModel } from '../../support/model/careless-model.ts';
 import { isAboutSection } from '../../support/model/honest-writer.ts';
 
-const KINDS = { thesis: 'plan', sections: 'outline', edits: 'edits', lead: 'lead' } as const;
+const KINDS = {
+  thesis: 'plan',
+  sections: 'outline',
+  edits: 'edits',
+  lead: 'lead',
+  images: 'imagePrompts',
+} as const;
 
 /** Messages of a first question: the instructions and what is asked. What has to be mended comes after them. */
 const FIRST_QUESTION = 2;

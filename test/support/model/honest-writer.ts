@@ -39,6 +39,7 @@ export function honestWriting(question: ChatRequest): unknown {
   const schema = question.response_format?.json_schema.schema as Schema | undefined;
   if (schema?.properties?.lead !== undefined) return leadOf(json);
   if (schema?.properties?.edits !== undefined) return editsOf(json);
+  if (schema?.properties?.images !== undefined) return imagesOf(json, wanted);
   if (schema !== undefined) return answer(schema, '', wanted);
   const paragraphs = Math.max(1, Math.round(wanted.words / WORDS_OF_PARAGRAPH));
   const written = { ...wanted, words: wanted.words / paragraphs };
@@ -71,6 +72,31 @@ function editsOf(json: readonly unknown[]): unknown {
   return {
     edits: copies.map(({ block }) => ({ block, action: 'delete', text: '', reason: 'Says it again.' })),
   };
+}
+
+/** As many images as are asked for, the cover first, the others in the first sections. */
+function imagesOf(json: readonly unknown[], wanted: Wanted): unknown {
+  const tasks = json.map((line) => (line as { task?: ImagesTask } | null)?.task);
+  const {
+    imageCount = 0,
+    coverStyle,
+    sections = [],
+  } = tasks.find((task) => task?.imageCount !== undefined) ?? {};
+  const places = [...(coverStyle === undefined ? [] : [0]), ...sections].slice(0, imageCount);
+  return {
+    images: places.map((section) => ({
+      section,
+      prompt: gardenSentence(`${wanted.seed}.prompt.${section}`, section),
+      altText: gardenSentence(`${wanted.seed}.alt.${section}`, section),
+      caption: '',
+    })),
+  };
+}
+
+interface ImagesTask {
+  readonly imageCount?: number;
+  readonly coverStyle?: string;
+  readonly sections?: readonly number[];
 }
 
 /** Whether a writer is asked for a section, and not for questions. */

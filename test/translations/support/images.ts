@@ -53,7 +53,7 @@ export async function addAsset(
   return id;
 }
 
-/** An article whose body shows an image of 700 bytes. */
+/** An article whose body shows an image of 700 bytes, with its preview and thumbnail. */
 export async function createIllustrated(service: TestService, workspace: TestWorkspace) {
   const assetId = newId<AssetId>();
   const source = await createArticle(service.db, workspace, await service.project(workspace), {
@@ -65,7 +65,9 @@ export async function createIllustrated(service: TestService, workspace: TestWor
       ],
     },
   });
-  await noteBlob(service, 'b'.repeat(64), 700);
+  await noteBlob(service, 'b'.repeat(64), 600);
+  await noteBlob(service, 'd'.repeat(64), 70);
+  await noteBlob(service, 'e'.repeat(64), 30);
   await service.db
     .insertInto('assets')
     .values({
@@ -75,7 +77,10 @@ export async function createIllustrated(service: TestService, workspace: TestWor
       role: 'inline',
       content_hash: 'b'.repeat(64),
       media_type: 'image/png',
-      byte_size: 700,
+      byte_size: 600,
+      preview_hash: 'd'.repeat(64),
+      thumbnail_hash: 'e'.repeat(64),
+      variant_bytes: 100,
       file_name: 'plan.png',
       alt_text: 'Beds from above',
     })

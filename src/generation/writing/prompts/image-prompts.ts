@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { ImageStyle } from '../../../db/tables.ts';
 import { strictSchema } from '../../../providers/strict-schema.ts';
-import { STRUCTURED_TOKENS } from '../output-tokens.ts';
+import { imagePromptTokens } from '../output-tokens.ts';
 import type { Asking, Prompt } from './shared.ts';
 
 export const imagePromptsOutput = z.object({
@@ -24,6 +24,8 @@ export interface WantedImages {
   readonly inline: number;
 }
 
+const countOf = ({ cover, inline }: WantedImages): number => inline + (cover ? 1 : 0);
+
 export interface ImagePromptsQuestion extends Asking<'imagePrompts'> {
   readonly images: WantedImages;
   readonly styles: Readonly<Record<'hero' | 'inline', ImageStyle>>;
@@ -34,12 +36,12 @@ export interface ImagePromptsQuestion extends Asking<'imagePrompts'> {
 export const imagePromptsPrompt: Prompt<ImagePromptsQuestion> = {
   version: 1,
   schema: strictSchema(imagePromptsOutput),
-  tokens: () => STRUCTURED_TOKENS.imagePrompts,
-  data: ({ images: { cover, inline }, styles, sections }) => ({
-    imageCount: inline + (cover ? 1 : 0),
-    coverStyle: cover ? styles.hero : undefined,
-    inlineStyle: inline > 0 ? styles.inline : undefined,
-    sections: inline > 0 ? sections : undefined,
+  tokens: ({ images }) => imagePromptTokens(countOf(images)),
+  data: ({ images, styles, sections }) => ({
+    imageCount: countOf(images),
+    coverStyle: images.cover ? styles.hero : undefined,
+    inlineStyle: images.inline > 0 ? styles.inline : undefined,
+    sections: images.inline > 0 ? sections : undefined,
   }),
   task: ({ images: { cover, inline } }) => [
     'The article is finished; the lines above are its text. Now say what its images show. They are made from your words alone, by somebody who has not read the article.',
