@@ -8,7 +8,7 @@ import {
   IMAGES_AT_ONCE,
   PROCESSING_MS,
 } from '../src/generation/images/limits.ts';
-import { GATHERING_ATTEMPTS, GATHERING_MS } from '../src/generation/research/limits.ts';
+import { GATHERING_ATTEMPTS, GATHERING_MS, RESEARCHER_ATTEMPTS } from '../src/generation/research/limits.ts';
 import type { GenerationRunInput, GenerationRunResult } from '../src/temporal/shapes.ts';
 import { inLanes } from './lanes.ts';
 import { awaitTurn, onEngineCalls, onJobSteps, orWithout, paidRun } from './paid-run.ts';
@@ -25,17 +25,7 @@ export async function generateArticle({ jobId }: GenerationRunInput): Promise<Ge
   const engine = proxyActivities<
     Pick<
       GenerationActivities,
-      | 'askQuestions'
-      | 'takeNotes'
-      | 'planOutline'
-      | 'writePlan'
-      | 'writeSection'
-      | 'writeFaq'
-      | 'editArticle'
-      | 'chooseClaims'
-      | 'compareClaims'
-      | 'correctArticle'
-      | 'writeLead'
+      'planOutline' | 'writePlan' | 'writeSection' | 'writeFaq' | 'editArticle' | 'writeLead'
     >
   >({
     ...onEngineCalls(),
@@ -45,6 +35,17 @@ export async function generateArticle({ jobId }: GenerationRunInput): Promise<Ge
     ...onEngineCalls(),
     retry: { ...onEngineCalls().retry, maximumAttempts: GATHERING_ATTEMPTS },
     startToCloseTimeout: GATHERING_MS,
+  });
+  // A model that is away holds up the outline and the lead long enough.
+  const researcher = proxyActivities<
+    Pick<
+      GenerationActivities,
+      'askQuestions' | 'takeNotes' | 'chooseClaims' | 'compareClaims' | 'correctArticle'
+    >
+  >({
+    ...onEngineCalls(),
+    retry: { ...onEngineCalls().retry, maximumAttempts: RESEARCHER_ATTEMPTS },
+    startToCloseTimeout: PART_MS,
   });
   const imageCalls = {
     ...onEngineCalls(),
@@ -105,23 +106,27 @@ export async function generateArticle({ jobId }: GenerationRunInput): Promise<Ge
   /** What fails in it is not delivered: the outline is made without. */
   const research = async (): Promise<void> => {
     await orWithout(() =>
-      engine.askQuestions.executeWithOptions(summarised('ask what to search for'), [jobId]),
+      researcher.askQuestions.executeWithOptions(summarised('ask what to search for'), [jobId]),
     );
     await orWithout(() => web.findSources.executeWithOptions(summarised('search and read'), [jobId]));
-    await orWithout(() => engine.takeNotes.executeWithOptions(summarised('take notes'), [jobId]));
+    await orWithout(() => researcher.takeNotes.executeWithOptions(summarised('take notes'), [jobId]));
   };
 
   /** What fails in it is not delivered: the article is finished without. */
   const checkFacts = async (): Promise<void> => {
-    await orWithout(() => engine.chooseClaims.executeWithOptions(summarised('choose the claims'), [jobId]));
+    await orWithout(() =>
+      researcher.chooseClaims.executeWithOptions(summarised('choose the claims'), [jobId]),
+    );
     await orWithout(() =>
       web.findEvidence.executeWithOptions(summarised('search for what they say'), [jobId]),
     );
     await orWithout(() =>
-      engine.compareClaims.executeWithOptions(summarised('compare claims with passages'), [jobId]),
+      researcher.compareClaims.executeWithOptions(summarised('compare claims with passages'), [jobId]),
     );
     await orWithout(() =>
-      engine.correctArticle.executeWithOptions(summarised('an editor reads what is contradicted'), [jobId]),
+      researcher.correctArticle.executeWithOptions(summarised('an editor reads what is contradicted'), [
+        jobId,
+      ]),
     );
   };
 
