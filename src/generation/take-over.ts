@@ -4,6 +4,7 @@ import type { Database, Tx } from '../db/database.ts';
 import type { ArticleId, JobId } from '../ids.ts';
 import { lockOpenJob } from '../jobs/run-state.ts';
 import type { Part } from './parts.ts';
+import { webWordsSql } from './research/unpaid.ts';
 import type { WritingBrief } from './writing/brief.ts';
 import { PROMPT_VERSION } from './writing/prompts/index.ts';
 import type { ArticleWriter } from './writing/writer.ts';
@@ -73,13 +74,16 @@ export async function takeOverPart(
 
 /**
  * Takes out of the unpaid work what a job has paid for (contract.md G90): parts that failed runs had made, and that it took
- * over. Each counted for the first run that has a count. Does nothing for a job that was not charged. The caller's
+ * over, with what was searched and read for them. Each counted for the first run that has a count. Does nothing for a job that was not charged. The caller's
  * transaction has taken the lock of the wallet.
  */
 export async function takeOutPaidParts(tx: Tx, jobId: JobId): Promise<void> {
   await sql`
     WITH counted AS (
-      SELECT DISTINCT ON (made.key) made.job_id, made.words
+      SELECT DISTINCT ON (made.key) made.job_id, made.words + CASE
+        WHEN made.kind = 'notes' THEN ${webWordsSql(sql`made.job_id`, sql`'research'`)}
+        WHEN made.kind = 'verdicts' THEN ${webWordsSql(sql`made.job_id`, sql`'claims'`)}
+        ELSE 0 END AS words
       FROM jobs AS job
       JOIN generation_parts AS reused ON reused.job_id = job.id AND reused.taken_over
       JOIN generation_parts AS made ON made.key = reused.key AND made.job_id <> job.id

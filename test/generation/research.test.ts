@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { ArticleId } from '../../src/ids.ts';
+import type { ArticleId, JobId } from '../../src/ids.ts';
 import { ProviderError } from '../../src/providers/types.ts';
 import { editing } from '../articles/support.ts';
 import { useGenerations } from '../support/generating.ts';
@@ -199,7 +199,7 @@ describe('a run that ends early', () => {
     expect(await calls.readWallet(workspace)).toEqual({ balance: 40, reserved: 0, available: 40 });
   });
 
-  // contract.md N21, N23 and N28
+  // contract.md N21, N23, N28, N29 and G90
   it('gives its notes to the next run, which reads nothing again and pays for them', async () => {
     writers.behave = async (what) => {
       if (what === 'section') throw new ProviderError('fatal', 'No.');
@@ -208,6 +208,17 @@ describe('a run that ends early', () => {
     expect(job).toMatchObject({ status: 'FAILED', consumedCredits: 0 });
     expect(await sourcesOf(article.id)).toEqual([]);
     const read = [...web.read];
+    const requested = web.searched.length + web.read.length;
+    const unpaid = async () =>
+      (
+        await service.db
+          .selectFrom('unpaid_work')
+          .select('words')
+          .where('job_id', '=', job.id as JobId)
+          .executeTakeFirst()
+      )?.words ?? 0;
+    const before = await unpaid();
+    expect(before).toBeGreaterThan(50 * requested);
     writers.behave = async () => undefined;
     writers.asked = [];
     web.pages = new Map();
@@ -219,6 +230,8 @@ describe('a run that ends early', () => {
     expect(web.read).toEqual(read);
     expect(writers.asked).not.toContain('notes');
     expect(await sourcesOf(article.id)).toHaveLength(3);
+    // What was paid for counts no more.
+    expect(before - (await unpaid())).toBeGreaterThanOrEqual(50 * requested);
   });
 });
 
