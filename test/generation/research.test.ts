@@ -1,4 +1,6 @@
+import { sql } from 'kysely';
 import { beforeEach, describe, expect, it } from 'vitest';
+import { pruneGenerations } from '../../src/generation/prune.ts';
 import type { ArticleId, JobId } from '../../src/ids.ts';
 import { ProviderError } from '../../src/providers/types.ts';
 import { editing } from '../articles/support.ts';
@@ -299,5 +301,32 @@ describe('pages, and models that obey them', () => {
     const { facts } = await reportOf(job.id);
     expect(facts.claims.contradicted).toBe(1);
     expect(facts.corrections).toMatchObject({ edits: [{ change: 'replaced' }], refused: 1 });
+  });
+});
+
+describe('what research leaves', () => {
+  // contract.md N10 and G23
+  it('goes with the article, and what the run has read on the way after the retention', async () => {
+    const { article, job } = await calls.generateTo(workspace, settings);
+    const rows = async () => {
+      const counts = await sql<{ rows: number }>`
+        SELECT (SELECT count(*) FROM generation_pages WHERE job_id = ${job.id})
+          + (SELECT count(*) FROM generation_searches WHERE job_id = ${job.id}) AS rows`.execute(service.db);
+      return Number(counts.rows[0]?.rows);
+    };
+    expect(await rows()).toBeGreaterThan(3);
+    await sql`UPDATE jobs SET ended_at = ended_at - interval '31 days' WHERE id = ${job.id}`.execute(
+      service.db,
+    );
+    await pruneGenerations(service.db, { retentionMs: 30 * 86_400_000, onProgress: () => undefined });
+    expect(await rows()).toBe(0);
+    expect(await sourcesOf(article.id)).toHaveLength(3);
+    expect((await reportOf(job.id)).research).toMatchObject({ delivered: true, pagesNotUsed: [] });
+    const removed = await service.call(workspace.key, 'DELETE', `/api/articles/${article.id}`);
+    expect(removed.status).toBe(200);
+    const left = await sql`SELECT id FROM article_sources WHERE article_id = ${article.id}`.execute(
+      service.db,
+    );
+    expect(left.rows).toEqual([]);
   });
 });
