@@ -29,6 +29,7 @@ const SUITES = {
   singles: 'webhooks/singles.ts',
   workers: 'webhooks/workers.ts',
   neighbours: 'webhooks/neighbours.ts',
+  pull: 'events/pull.ts',
 } as const;
 
 const wanted = process.argv.slice(2);

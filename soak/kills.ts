@@ -1,7 +1,7 @@
 /**
  * Breaks worker, server, Temporal, Postgres and the network between them at random moments under load, for KILL_ROUNDS
  * rounds (60): see {@link faultsOf}. Every event that was stored must reach its receivers at least once, and each event
- * one receiver under one delivery id only; no delivery is tried more than six times, and what is sent beyond the
+ * one receiver under one delivery id only, and a client that pulls the log has to read each exactly once; no delivery is tried more than six times, and what is sent beyond the
  * attempts that its row counts is explained by a fault that it met or by a connection that was used again. Ends with
  * status 1 when anything is off.
  */
@@ -13,6 +13,7 @@ import { startDurableEngines } from './support/durable-engines.ts';
 import { type Fault, gatherEvidence } from './support/evidence.ts';
 import { FAULT_KINDS, type FaultKind, faultsOf } from './support/faults.ts';
 import { startLoad } from './support/load.ts';
+import { startPuller } from './support/puller.ts';
 import { conclude, figures, print, seconds, setting, startClock, table } from './support/report.ts';
 import { createScriptService } from './support/service.ts';
 import { supervise } from './support/supervisor.ts';
@@ -62,6 +63,7 @@ try {
     await supervise('worker.ts', service.env),
   ];
   const server = await supervise('server.ts', { ...service.env, PORT: String(PORT) });
+  const puller = startPuller(service, workspace, `http://127.0.0.1:${PORT}`);
   const load = await startLoad({
     service,
     workspace,
@@ -96,6 +98,7 @@ try {
   await load.stop();
   note('load ended, waiting for what is open');
   const left = await drain(service.db, note);
+  const notPulled = await puller.finish();
   const evidence = await gatherEvidence(service.db, load, witnesses, kills);
   const blamed = evidence.duplicatedAt.map((at) => closestKill(at)?.kind);
   print();
@@ -114,6 +117,7 @@ try {
     figures({
       events: evidence.events,
       'through HTTP': load.accepted.size,
+      pulled: puller.pulled(),
       deliveries: evidence.deliveries,
       'in bursts': evidence.inBursts,
       sends: evidence.sends,
@@ -130,7 +134,7 @@ try {
   const ends = [server, ...workers].flatMap((process) => process.faults);
   print(`ends of worker and server that no kill explains: ${ends.length}`);
   for (const end of ends) print(`  ${end}`);
-  conclude([...left, ...evidence.problems], 'Nothing was lost.');
+  conclude([...left, ...notPulled, ...evidence.problems], 'Nothing was lost.');
   for (const { receiver } of witnesses) await receiver.close();
   for (const proxy of proxies) await proxy.close();
 } finally {

@@ -7,6 +7,7 @@ export type ErrorCode =
   | 'RESOURCE_NOT_FOUND'
   | 'METHOD_NOT_ALLOWED'
   | 'CONFLICT'
+  | 'GONE'
   | 'PRECONDITION_FAILED'
   | 'PAYLOAD_TOO_LARGE'
   | 'UNSUPPORTED_MEDIA_TYPE'
@@ -31,6 +32,9 @@ export interface ErrorDetails {
   readonly permissions?: readonly string[];
   readonly reason?: string;
   readonly proposals?: readonly UndecidedProposal[];
+  /** Cursors: before the oldest event that is kept, and after the last one. */
+  readonly oldest?: string;
+  readonly latest?: string;
 }
 
 /** Bad fields that one response names, with the number of further ones. */

@@ -56,10 +56,13 @@ async function seed(db: Database): Promise<VerbContext> {
 
 /** Copies the written rows for the bare statement, and checks that none is missing. */
 async function copyRows({ db }: VerbContext, articles: number): Promise<void> {
-  await sql`DROP TABLE IF EXISTS bare_events, bare_deliveries`.execute(db);
+  await sql`DROP TABLE IF EXISTS bare_events, bare_queue, bare_deliveries`.execute(db);
   await sql`CREATE TABLE bare_events AS SELECT * FROM events`.execute(db);
+  await sql`CREATE TABLE bare_queue AS SELECT workspace_id, event_id, event_created_at FROM event_queue`.execute(
+    db,
+  );
   await sql`CREATE TABLE bare_deliveries AS SELECT * FROM webhook_open`.execute(db);
-  await sql`ANALYZE bare_events, bare_deliveries`.execute(db);
+  await sql`ANALYZE bare_events, bare_queue, bare_deliveries`.execute(db);
   const { rows } = await sql<{ events: number; deliveries: number }>`
     SELECT (SELECT count(*) FROM bare_events) AS events, (SELECT count(*) FROM bare_deliveries) AS deliveries
   `.execute(db);
@@ -70,12 +73,13 @@ async function copyRows({ db }: VerbContext, articles: number): Promise<void> {
 
 const writeBare = ({ db }: VerbContext) =>
   sql`
-    WITH stored AS (INSERT INTO events SELECT * FROM bare_events)
+    WITH stored AS (INSERT INTO events SELECT * FROM bare_events),
+    queued AS (INSERT INTO event_queue (workspace_id, event_id, event_created_at) SELECT * FROM bare_queue)
     INSERT INTO webhook_open SELECT * FROM bare_deliveries`.execute(db);
 
 /** Empties the tables and writes a checkpoint. */
 async function reset({ db }: VerbContext): Promise<void> {
-  await sql`TRUNCATE events, webhook_open, event_fanouts`.execute(db);
+  await sql`TRUNCATE events, event_queue, webhook_open, event_fanouts`.execute(db);
   await sql`CHECKPOINT`.execute(db);
 }
 

@@ -1,7 +1,7 @@
 // biome-ignore-all format: written by generate.ts
 /** The calls of Workspace Content Service, written by generate.ts from /openapi.json. */
 
-export type Problem = { type: string; title: string; status: number; detail: string; code: 'INVALID_REQUEST' | 'UNAUTHENTICATED' | 'INSUFFICIENT_CREDITS' | 'FORBIDDEN' | 'RESOURCE_NOT_FOUND' | 'METHOD_NOT_ALLOWED' | 'CONFLICT' | 'PRECONDITION_FAILED' | 'PAYLOAD_TOO_LARGE' | 'UNSUPPORTED_MEDIA_TYPE' | 'QUOTA_EXCEEDED' | 'RATE_LIMITED' | 'INTERNAL_ERROR' | 'SERVICE_UNAVAILABLE'; requestId: string; details?: { permissions?: string[]; reason?: string; proposals?: ({ id: string; reason: 'changed' | 'full' | 'quota' })[] }; errors?: { pointer: string; detail: string }[]; errorsOmitted?: number };
+export type Problem = { type: string; title: string; status: number; detail: string; code: 'INVALID_REQUEST' | 'UNAUTHENTICATED' | 'INSUFFICIENT_CREDITS' | 'FORBIDDEN' | 'RESOURCE_NOT_FOUND' | 'METHOD_NOT_ALLOWED' | 'CONFLICT' | 'GONE' | 'PRECONDITION_FAILED' | 'PAYLOAD_TOO_LARGE' | 'UNSUPPORTED_MEDIA_TYPE' | 'QUOTA_EXCEEDED' | 'RATE_LIMITED' | 'INTERNAL_ERROR' | 'SERVICE_UNAVAILABLE'; requestId: string; details?: { permissions?: string[]; reason?: string; proposals?: ({ id: string; reason: 'changed' | 'full' | 'quota' })[]; oldest?: string; latest?: string }; errors?: { pointer: string; detail: string }[]; errorsOmitted?: number };
 
 export type ApiKey = { id: string; label: string; prefix: string; roleId: string | null; createdAt: string; lastUsedAt: string | null; expiresAt: string | null; revokedAt: string | null };
 
@@ -24,6 +24,8 @@ export type WebhookPingResult = { delivered: boolean; responseStatus: number | n
 export type WebhookDeliveryDetail = { id: string; endpointId: string; eventType: EventName; status: 'pending' | 'succeeded' | 'failed'; attempts: number; responseStatus: number | null; errorMessage: string | null; deliveredAt: string | null; createdAt: string; nextAttemptAt: string | null; workflowId: string | null; body: string; attemptLog: WebhookAttempt[] };
 
 export type WebhookAttempt = { number: number; startedAt: string; durationMs: number; responseStatus: number | null; errorMessage: string | null; responseBody: string | null };
+
+export type LoggedEvent = { id: string; type: EventName; articleId: string | null; createdAt: string; body: { event: EventName; data: Record<string, unknown> } };
 
 export type Project = { id: string; workspaceId: string; name: string; languages: string[]; primaryLanguage: string; addressTemplate: string | null; imageSettings: { hero: { style: 'photorealistic' | 'editorial' | 'minimalist-vector' | '3d-render' | 'watercolor' | 'corporate-tech' | 'cinematic' | 'illustration' | null }; inline: { style: 'photorealistic' | 'editorial' | 'minimalist-vector' | '3d-render' | 'watercolor' | 'corporate-tech' | 'cinematic' | 'illustration' | null } }; citations: 'links' | 'list' | 'none'; defaultBrandVoiceId: string | null; archivedAt: string | null; createdAt: string; updatedAt: string };
 
@@ -196,6 +198,11 @@ export interface Operations {
   cancelWebhookDelivery: {
     input: { params: { workspaceId: string; deliveryId: string } };
     output: { status: 200; headers: Headers; body: { delivery: WebhookDelivery } };
+  };
+  /** Pull events */
+  pullEvents: {
+    input: { params: { workspaceId: string }; query?: { after?: string; types?: string; articleId?: string; limit?: number; wait?: number } };
+    output: { status: 200; headers: Headers; body: { events: LoggedEvent[]; cursor: string; more: boolean } };
   };
   /** List projects */
   listProjects: {
@@ -674,6 +681,7 @@ export const OPERATIONS = {
   getWebhookDelivery: ['GET', '/api/workspaces/{workspaceId}/webhooks/deliveries/{deliveryId}'],
   redeliverWebhook: ['POST', '/api/workspaces/{workspaceId}/webhooks/deliveries/{deliveryId}/redeliver'],
   cancelWebhookDelivery: ['POST', '/api/workspaces/{workspaceId}/webhooks/deliveries/{deliveryId}/cancel'],
+  pullEvents: ['GET', '/api/workspaces/{workspaceId}/events'],
   listProjects: ['GET', '/api/workspaces/{workspaceId}/projects'],
   createProject: ['POST', '/api/workspaces/{workspaceId}/projects'],
   readProject: ['GET', '/api/projects/{projectId}'],

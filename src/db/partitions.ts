@@ -4,9 +4,11 @@ import type { Database, Queryable, Tx } from './database.ts';
 import { isLockTimeout, isUncovered } from './errors.ts';
 import { LOCK_TIMEOUT, type Note, withLockRetries } from './online.ts';
 
-/** Partitioned by `created_at`; each has a default partition, `<table>_default`, for rows outside all others. */
-export const PARTITIONED = ['events', 'webhook_log'] as const;
+/** Each has a default partition, `<table>_default`, for rows outside all others. */
+export const PARTITIONED = ['events', 'webhook_log', 'event_log'] as const;
 export type PartitionedTable = (typeof PARTITIONED)[number];
+/** What a table's rows are partitioned by. */
+const keyOf = (table: PartitionedTable) => sql.id(table === 'event_log' ? 'instant' : 'created_at');
 
 /** The default length of a partition: a day, in UTC. */
 const DAY_MINUTES = 1_440;
@@ -65,7 +67,7 @@ const nameOf = (table: PartitionedTable, from: number): string =>
 const bound = (at: number) => sql.lit(new Date(at).toISOString());
 
 /**
- * Makes the missing partitions of both tables for now and 30 ahead. Any number of processes may do so at once, with any
+ * Makes the missing partitions of all these tables for now and 30 ahead. Any number of processes may do so at once, with any
  * lengths: existing ones stay. A range of which the default partition has rows is left to it.
  * @throws what Postgres reports for a role that does not own the tables
  */
@@ -112,7 +114,7 @@ async function make(db: Database, table: PartitionedTable, { name, from, to }: P
 }
 
 export interface Retention {
-  /** How long ended deliveries are kept, in milliseconds. Events are kept for a partition longer. */
+  /** How long ended deliveries and the event log are kept, in milliseconds. Events are kept for a partition longer. */
   readonly retentionMs: number;
   readonly partitionMinutes?: number | undefined;
   /** Called between any two steps; throwing stops the work. */
@@ -126,8 +128,8 @@ export interface Dropped {
 }
 
 /**
- * Drops the partitions of ended deliveries that are older than the retention, and those of events one partition later,
- * once no open delivery names one of their events; removes rows as old from the default partitions in batches. A
+ * Drops the partitions of ended deliveries and of the event log that are older than the retention, and those of events
+ * one partition later, once no open delivery and nothing of the log names one of their events; removes rows as old from the default partitions in batches. A
  * partition whose lock cannot be had is left for the next time.
  */
 export async function dropOldPartitions(
@@ -151,6 +153,7 @@ export async function dropOldPartitions(
     }
     return removed;
   };
+  await removeUntil('event_log', cutoff);
   return {
     deliveries: await removeUntil('webhook_log', cutoff),
     events: await removeUntil('events', cutoff - partitionMinutes * 60_000),
@@ -213,23 +216,38 @@ async function dropUnlessNamed(
     const { rows } = await sql`
       SELECT FROM webhook_open WHERE event_created_at >= ${bound(from)} AND event_created_at < ${bound(to)}
       LIMIT 1`.execute(tx);
-    if (rows.length > 0) return false;
+    if (rows.length > 0 || (await oldestInLog(tx, to)) < to) return false;
   }
   await sql`DROP TABLE ${sql.id(name)}`.execute(tx);
   return true;
+}
+
+/**
+ * When the oldest event was stored that the event log, or its queue, names; at most `until`. An event is in exactly one
+ * of them in each snapshot. Both are numbered within moments, so only a long standstill of all workers finds any.
+ * @param until in milliseconds since 1970
+ */
+async function oldestInLog(tx: Tx, until: number): Promise<number> {
+  const { rows } = await sql<{ oldest: number | null }>`
+    SELECT (extract(epoch FROM min(event_created_at)) * 1000)::float8 AS oldest FROM (
+      SELECT event_created_at FROM event_queue WHERE event_created_at < ${bound(until)}
+      UNION ALL SELECT event_created_at FROM event_log WHERE event_created_at < ${bound(until)}
+    ) AS named`.execute(tx);
+  return Math.min(until, rows[0]?.oldest ?? until);
 }
 
 /** @returns how many rows of the default partition were removed, one batch at most */
 async function removeFromDefault(tx: Tx, table: PartitionedTable, until: number): Promise<number> {
   const partition = sql.id(`${table}_default`);
   if (table === 'events') await sql`LOCK TABLE ${partition} IN ACCESS EXCLUSIVE MODE`.execute(tx);
+  const before = table === 'events' ? await oldestInLog(tx, until) : until;
   const unnamed =
     table === 'events'
       ? sql`NOT EXISTS (SELECT FROM webhook_open AS open WHERE open.event_id = old.id)`
       : sql`true`;
   const { numAffectedRows = 0n } = await sql`
     DELETE FROM ${partition} WHERE ctid IN (
-      SELECT ctid FROM ${partition} AS old WHERE created_at < ${bound(until)} AND ${unnamed} LIMIT ${ROWS_A_BATCH}
+      SELECT ctid FROM ${partition} AS old WHERE ${keyOf(table)} < ${bound(before)} AND ${unnamed} LIMIT ${ROWS_A_BATCH}
     )`.execute(tx);
   return Number(numAffectedRows);
 }

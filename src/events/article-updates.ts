@@ -2,47 +2,71 @@ import type { VerbContext } from '../context.ts';
 import type { Tx } from '../db/database.ts';
 import { textStatement } from '../db/prepared.ts';
 import { afterCommit } from '../db/transaction.ts';
-import type { ArticleId } from '../ids.ts';
+import type { ArticleId, WorkspaceId } from '../ids.ts';
 import type { ArticleChange } from './catalog.ts';
-import { deliveriesStored } from './stored.ts';
+import { deliveriesStored, eventsStored, type Signal } from './stored.ts';
+
+/**
+ * SQL over `article` and `source`: an event is due for it. The CASE makes Postgres use the articles' ids: without
+ * statistics, as after an import, it would read an index of all published articles for each.
+ */
+const IS_ANNOUNCED = `CASE WHEN article.workspace_id = source.workspace_id AND article.status = 'PUBLISHED' THEN true ELSE false END
+      AND NOT EXISTS (SELECT FROM projects AS gone WHERE gone.id = article.project_id AND gone.deleted_at IS NOT NULL)`;
 
 /**
  * One article.updated per PUBLISHED article of a set, with its deliveries. The statement builds the bodies itself: they
- * equal what `JSON.stringify` would give. Article rows are read without a lock, endpoints as in `recordEvents`. The
- * CASE makes Postgres use the articles' ids: without statistics, as after an import, it would read an index of all
- * published articles for each.
+ * equal what `JSON.stringify` would give. Endpoints are read as in `recordEvents`.
+ *
+ * Articles are locked FOR SHARE, so that nobody changes one between its event and the commit: its events are numbered in
+ * the order of its changes. Nobody is waited for: an article that somebody holds is left (`skipped`).
  *
  * @param source a statement of at most one row: `workspace_id`, `request_id`, `changed`, `article_ids`, and
  *   `created_at`; endpoints registered later get nothing
+ * @param leave what becomes of skipped articles: further parts of the WITH, over `source` and `skipped (ids)`
  * @param also further columns of the result
  */
-export const articleUpdatesOf = (source: string, also = ''): string => `
-  WITH source AS (${source}
+export const articleUpdatesOf = (source: string, leave: string, also = ''): string => `
+  WITH source AS MATERIALIZED (${source}
   ), subscribers AS MATERIALIZED (
     SELECT id FROM webhook_endpoints
     WHERE workspace_id = (SELECT workspace_id FROM source) AND created_at <= (SELECT created_at FROM source)
       AND deleted_at IS NULL AND active AND 'article.updated' = ANY (events)
     ORDER BY id
     FOR KEY SHARE
+  ), locked AS MATERIALIZED (
+    SELECT article.id, article.workspace_id, article.project_id, article.slug, article.status,
+      article.primary_language, article.translation_group_id, article.title
+    FROM source
+    CROSS JOIN LATERAL unnest(source.article_ids) AS listed (id)
+    JOIN articles AS article ON article.id = listed.id
+    WHERE ${IS_ANNOUNCED}
+    FOR SHARE OF article SKIP LOCKED
   ), input AS MATERIALIZED (
-    SELECT uuidv7() AS id, article.id AS article_id, source.workspace_id, source.request_id,
+    SELECT uuidv7() AS id, locked.id AS article_id, source.workspace_id, source.request_id,
       convert_to('{"event":"article.updated","data":' || row_to_json(payload)::text || '}', 'UTF8') AS body
     FROM source
     CROSS JOIN LATERAL unnest(source.article_ids) WITH ORDINALITY AS listed (id, position)
-    JOIN articles AS article ON article.id = listed.id
+    JOIN locked ON locked.id = listed.id
     CROSS JOIN LATERAL (
-      SELECT article.id AS "articleId", article.workspace_id AS "workspaceId",
-        article.project_id AS "projectId", article.slug, article.status,
-        article.primary_language AS "primaryLanguage",
-        article.translation_group_id AS "translationGroupId", article.title, source.changed
+      SELECT locked.id AS "articleId", locked.workspace_id AS "workspaceId",
+        locked.project_id AS "projectId", locked.slug, locked.status,
+        locked.primary_language AS "primaryLanguage",
+        locked.translation_group_id AS "translationGroupId", locked.title, source.changed
     ) AS payload
-    WHERE EXISTS (SELECT FROM subscribers)
-      AND CASE WHEN article.workspace_id = source.workspace_id AND article.status = 'PUBLISHED' THEN true ELSE false END
-      AND NOT EXISTS (SELECT FROM projects AS gone WHERE gone.id = article.project_id AND gone.deleted_at IS NOT NULL)
     ORDER BY position
+  ), skipped AS MATERIALIZED (
+    SELECT array_agg(listed.id ORDER BY position) AS ids
+    FROM source
+    CROSS JOIN LATERAL unnest(source.article_ids) WITH ORDINALITY AS listed (id, position)
+    JOIN articles AS article ON article.id = listed.id
+    WHERE ${IS_ANNOUNCED}
+      AND listed.id NOT IN (SELECT id FROM locked)
   ), stored AS (
     INSERT INTO events (id, workspace_id, type, article_id, body, request_id, created_at)
     SELECT id, workspace_id, 'article.updated', article_id, body, request_id, uuid_extract_timestamp(id) FROM input
+  ), numbered_later AS (
+    INSERT INTO event_queue (workspace_id, event_id, event_created_at)
+    SELECT workspace_id, id, uuid_extract_timestamp(id) FROM input ORDER BY id
   ), queued AS (
     INSERT INTO webhook_open
       (id, workspace_id, endpoint_id, event_id, event_created_at, event_type, due_at, created_at)
@@ -53,34 +77,50 @@ export const articleUpdatesOf = (source: string, also = ''): string => `
       FROM input CROSS JOIN subscribers
       ORDER BY input.id, subscribers.id
     ) AS delivery
-  )
-  SELECT (SELECT workspace_id FROM source) AS workspace_id, (SELECT count(*) FROM input)::integer AS events${also}`;
+  )${leave}
+  SELECT (SELECT workspace_id FROM source) AS workspace_id, (SELECT count(*) FROM input)::integer AS events,
+    EXISTS (SELECT FROM subscribers) AS heard, (SELECT ids FROM skipped) IS NOT NULL AS skipped${also}`;
 
-const storeUpdates = textStatement<{ events: number }>(
+/** What such a statement has done. */
+export interface UpdatesStored {
+  readonly workspace_id: WorkspaceId | null;
+  readonly events: number;
+  /** Whether an endpoint subscribes. */
+  readonly heard: boolean;
+  /** Whether articles were left. */
+  readonly skipped: boolean;
+}
+
+/** Signals events that such a statement has stored. */
+export const signalOf = ({ heard }: Pick<UpdatesStored, 'heard'>): Signal =>
+  heard ? deliveriesStored : eventsStored;
+
+const storeUpdates = textStatement<UpdatesStored>(
   'record_article_updates',
-  articleUpdatesOf(`
+  articleUpdatesOf(
+    `
     SELECT $1::uuid AS workspace_id, $2::text AS request_id, $3::text[] AS changed, $4::uuid[] AS article_ids,
-      'infinity'::timestamptz AS created_at`),
+      'infinity'::timestamptz AS created_at`,
+    `, left_to_relays AS (
+    INSERT INTO event_fanouts (workspace_id, changed, request_id, article_ids, created_at)
+    SELECT source.workspace_id, changed, request_id, ids, clock_timestamp() FROM source, skipped
+    WHERE ids IS NOT NULL
+  )`,
+  ),
 );
 
 /**
  * Stores article.updated for each PUBLISHED one of the articles, and its deliveries, as rows of the caller's
- * transaction.
- * @returns how many events
+ * transaction. Those that another transaction holds are left to the relays, as a frozen list.
  */
 export async function recordArticleUpdates(
   tx: Tx,
   { actor, requestId }: Pick<VerbContext, 'actor' | 'requestId'>,
   articleIds: readonly ArticleId[],
   changed: readonly ArticleChange[],
-): Promise<number> {
-  const [{ events } = { events: 0 }] = await storeUpdates(
-    tx,
-    actor.workspaceId,
-    requestId,
-    changed,
-    articleIds,
-  );
-  if (events > 0) afterCommit(tx, deliveriesStored.notify);
-  return events;
+): Promise<void> {
+  const [stored] = await storeUpdates(tx, actor.workspaceId, requestId, changed, articleIds);
+  if (stored === undefined) return;
+  if (stored.events > 0) afterCommit(tx, signalOf(stored).notify);
+  if (stored.skipped) afterCommit(tx, deliveriesStored.notify);
 }

@@ -2,7 +2,7 @@ import type pg from 'pg';
 import type { Logger } from 'pino';
 import { connectionName, createPool } from '../db/database.ts';
 import { pause } from '../pause.ts';
-import { DELIVERIES_CHANNEL, OWN_NOTICE } from './stored.ts';
+import { DELIVERIES_CHANNEL, EVENTS_CHANNEL, eventsQueued, OWN_NOTICE } from './stored.ts';
 
 const RECONNECT_MS = 1_000;
 /** A connection that only listens does not notice a silent peer: it queries this often, with this timeout. */
@@ -17,8 +17,8 @@ export interface ListenOptions {
 }
 
 /**
- * Listens for deliveries stored by other processes, until the signal, on a connection of its own that is reopened
- * whenever it is lost. The relay polls as well.
+ * Listens for events and deliveries stored by other processes, until the signal, on a connection of its own that is
+ * reopened whenever it is lost. Signals events to this process's sequencer. Sequencer and relay poll as well.
  */
 export async function listenForDeliveries(
   { listenUrl, logger, onStored }: ListenOptions,
@@ -36,10 +36,14 @@ export async function listenForDeliveries(
       connection = await pool.connect();
       const lost = new AbortController();
       connection.on('error', () => lost.abort()).on('end', () => lost.abort());
-      connection.on('notification', ({ payload }) => {
-        if (payload !== OWN_NOTICE) onStored();
+      connection.on('notification', ({ channel, payload }) => {
+        if (payload === OWN_NOTICE) return;
+        eventsQueued.notify();
+        if (channel === DELIVERIES_CHANNEL) onStored();
       });
       await connection.query(`LISTEN ${DELIVERIES_CHANNEL}`);
+      await connection.query(`LISTEN ${EVENTS_CHANNEL}`);
+      eventsQueued.notify();
       onStored();
       const either = AbortSignal.any([signal, lost.signal]);
       while (!signal.aborted) {
@@ -48,7 +52,7 @@ export async function listenForDeliveries(
         if (!signal.aborted) await connection.query('SELECT 1');
       }
     } catch (error) {
-      logger.warn({ err: error }, 'not listening for new deliveries; polling instead');
+      logger.warn({ err: error }, 'not listening for new events; polling instead');
     } finally {
       connection?.release(true);
     }

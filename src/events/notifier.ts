@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import { connectionName, createPool } from '../db/database.ts';
 import { pause } from '../pause.ts';
-import { DELIVERIES_CHANNEL, deliveriesStored, OWN_NOTICE } from './stored.ts';
+import { DELIVERIES_CHANNEL, deliveriesStored, EVENTS_CHANNEL, eventsStored, OWN_NOTICE } from './stored.ts';
 
 /** Milliseconds between two notices: the second covers all commits in between. */
 const INTERVAL_MS = 10;
@@ -24,9 +24,9 @@ export interface DeliveryNotifier {
 const running = new Map<string, { users: number; readonly notifier: DeliveryNotifier }>();
 
 /**
- * Notifies the relays of other processes of stored deliveries, outside of any transaction: Postgres commits
- * transactions with NOTIFY one after the other. One notice on a connection of its own covers all commits of 10 ms. A
- * lost one is not repeated: relays also poll.
+ * Notifies the sequencers and relays of other processes of stored events and deliveries, outside of any transaction:
+ * Postgres commits transactions with NOTIFY one after the other. One notice on a connection of its own covers all
+ * commits of 10 ms, and one of deliveries their events. A lost one is not repeated: sequencers and relays also poll.
  */
 export function startDeliveryNotifier(options: DeliveryNotifierOptions): DeliveryNotifier {
   const { connectionString } = options;
@@ -60,31 +60,40 @@ function startNotifier({ connectionString, logger }: DeliveryNotifierOptions): D
     settings: { synchronous_commit: 'off' },
   });
   const stopping = new AbortController();
-  let wanted = false;
+  /** What a process that hears of it has to look at: events alone, or deliveries as well. */
+  let wanted: typeof EVENTS_CHANNEL | typeof DELIVERIES_CHANNEL | null = null;
   let failing = false;
   let sending: Promise<void> | undefined;
 
   const send = async () => {
-    while (wanted) {
-      wanted = false;
+    while (wanted !== null) {
+      const channel = wanted;
+      wanted = null;
       try {
-        await pool.query(`NOTIFY ${DELIVERIES_CHANNEL}, '${OWN_NOTICE}'`);
+        await pool.query(`NOTIFY ${channel}, '${OWN_NOTICE}'`);
         failing = false;
       } catch (error) {
-        if (!failing) logger.warn({ err: error }, 'relays not notified of new deliveries; they poll instead');
+        if (!failing)
+          logger.warn({ err: error }, 'other processes not notified of new events; they poll instead');
         failing = true;
       }
       await pause(failing ? RETRY_MS : INTERVAL_MS, stopping.signal);
     }
     sending = undefined;
   };
-  const unsubscribe = deliveriesStored.subscribe(() => {
-    wanted = true;
-    sending ??= send();
-  });
+  const subscriptions = [
+    eventsStored.subscribe(() => {
+      wanted ??= EVENTS_CHANNEL;
+      sending ??= send();
+    }),
+    deliveriesStored.subscribe(() => {
+      wanted = DELIVERIES_CHANNEL;
+      sending ??= send();
+    }),
+  ];
   return {
     async stop() {
-      unsubscribe();
+      for (const unsubscribe of subscriptions) unsubscribe();
       stopping.abort();
       await sending;
       await pool.end();

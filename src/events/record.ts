@@ -5,12 +5,11 @@ import type { Tx } from '../db/database.ts';
 import { lastStatement, textStatement } from '../db/prepared.ts';
 import { afterCommit } from '../db/transaction.ts';
 import type { NewEvent } from './catalog.ts';
-import { deliveriesStored } from './stored.ts';
+import { deliveriesStored, eventsStored } from './stored.ts';
 
 /**
  * Parameters: workspace, request id, then types, article ids and bodies in one order. The ids have the same order:
- * `uuidv7()` grows within a session. An event without a delivery is not stored, since events are read only through
- * deliveries.
+ * `uuidv7()` grows within a session. So have the ids of the queue, by which sequencers number the events.
  */
 const storing = (alsoDone: string): string => `
    WITH input AS MATERIALIZED (
@@ -29,7 +28,10 @@ const storing = (alsoDone: string): string => `
    ), stored AS (
      INSERT INTO events (id, workspace_id, type, article_id, body, request_id, created_at)
      SELECT id, $1, type, article_id, body, $2, uuid_extract_timestamp(id)
-     FROM input WHERE id IN (SELECT event_id FROM deliveries)
+     FROM input
+   ), numbered_later AS (
+     INSERT INTO event_queue (workspace_id, event_id, event_created_at)
+     SELECT $1, id, uuid_extract_timestamp(id) FROM input ORDER BY id
    ), queued AS (
      INSERT INTO webhook_open
        (id, workspace_id, endpoint_id, event_id, event_created_at, event_type, due_at, created_at)
@@ -49,9 +51,9 @@ const storeChange = textStatement<Stored>('record_change', CHANGE);
 const storeAndCommit = lastStatement<Stored>('record_change', CHANGE);
 
 /**
- * Stores events with the exact bytes that will be sent, and one delivery per active endpoint that subscribes to their
- * type, as rows of the caller's transaction (one of `inTransaction`). One statement for any number of events. Relays
- * are notified after the commit.
+ * Stores events with the exact bytes that will be sent, a row of the queue for each, and one delivery per active
+ * endpoint that subscribes to their type, as rows of the caller's transaction (one of `inTransaction`). One statement
+ * for any number of events. Sequencers and relays are notified after the commit.
  *
  * Endpoints are read FOR KEY SHARE: the last step of deleting one waits for this transaction.
  */
@@ -87,5 +89,5 @@ const parametersOf = ({ actor, requestId }: Origin, events: readonly NewEvent[])
 ];
 
 function notifyAfterCommit(tx: Tx, [stored]: readonly Stored[]): void {
-  if ((stored?.deliveries ?? 0) > 0) afterCommit(tx, deliveriesStored.notify);
+  afterCommit(tx, ((stored?.deliveries ?? 0) > 0 ? deliveriesStored : eventsStored).notify);
 }

@@ -190,6 +190,7 @@ export const KINDS: readonly Kind[] = [
     shape: asRow,
   },
   table('events', 'events'),
+  table('event-log', 'event_log'),
   table('deliveries-open', 'webhook_open'),
   table('deliveries-ended', 'webhook_log'),
 ];
@@ -205,4 +206,6 @@ export const NOT_EXPORTED: Readonly<Record<string, string>> = {
   staged_blobs: 'bytes of open jobs, which no image has yet',
   link_checks: 'a list of work that is emptied within seconds',
   event_fanouts: 'a list of work that is emptied within seconds',
+  event_queue: 'a list of work that is emptied within seconds',
+  event_counters: 'follows from the event log',
 };

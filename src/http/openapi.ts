@@ -35,6 +35,11 @@ const problemSchema = z
           .array(z.object({ id: z.string(), reason: z.enum(['changed', 'full', 'quota']) }))
           .optional()
           .meta({ description: 'The proposals that cannot be accepted, at most the first 1,000.' }),
+        oldest: z
+          .string()
+          .optional()
+          .meta({ description: 'The cursor before the oldest event that is kept.' }),
+        latest: z.string().optional().meta({ description: 'The cursor after the last event.' }),
       })
       .optional(),
     errors: z

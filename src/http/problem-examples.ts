@@ -22,6 +22,17 @@ const EXAMPLES = {
   RESOURCE_NOT_FOUND: new ServiceError('RESOURCE_NOT_FOUND', 'No such workspace.'),
   METHOD_NOT_ALLOWED: new ServiceError('METHOD_NOT_ALLOWED', 'This path allows GET, HEAD, OPTIONS, POST.'),
   CONFLICT: new ServiceError('CONFLICT', 'The role was deleted.', { details: { reason: 'role_deleted' } }),
+  GONE: new ServiceError(
+    'GONE',
+    'The log does not go on from this cursor. Read the current state, then go on from details.latest.',
+    {
+      details: {
+        reason: 'cursor_lost',
+        oldest: 'NDEg',
+        latest: 'NDIgMDE5YWJmMmUtNmYwYi03YjU5LTlhMGUtMWYwYzZmMGI3ZDEx',
+      },
+    },
+  ),
   PRECONDITION_FAILED: new ServiceError(
     'PRECONDITION_FAILED',
     'The resource has changed since the version named in If-Match.',

@@ -24,6 +24,8 @@ interface Backlog {
     /** How long the most overdue retry has been due. */
     readonly oldestOverdue: number;
   };
+  /** Events without a number; the age counts from when the oldest was stored. */
+  readonly queuedEvents: { readonly count: number; readonly oldestAge: number };
   readonly holds: readonly {
     readonly purpose: HoldPurpose;
     readonly count: number;
@@ -52,6 +54,7 @@ export const readBacklog = (db: Database): Promise<Backlog> =>
       return {
         ...(await readWaiting(tx)),
         inRuns: await readInRuns(tx),
+        queuedEvents: await readQueuedEvents(tx),
         holds: await readHolds(tx),
         jobs: await readJobs(tx),
       };
@@ -109,6 +112,15 @@ async function readInRuns(tx: Tx): Promise<Backlog['inRuns']> {
   return rows[0] ?? { firstAttempts: 0, retries: 0, oldestOverdue: 0 };
 }
 
+async function readQueuedEvents(tx: Tx): Promise<Backlog['queuedEvents']> {
+  const { rows } = await sql<Backlog['queuedEvents']>`
+    SELECT count(*)::integer AS count,
+      coalesce(GREATEST(0, extract(epoch FROM now() - min(event_created_at))), 0)::float8 AS "oldestAge"
+    FROM (SELECT event_created_at FROM event_queue ORDER BY workspace_id, id LIMIT ${MAX_COUNTED}) AS queued
+  `.execute(tx);
+  return rows[0] ?? { count: 0, oldestAge: 0 };
+}
+
 async function readHolds(tx: Tx): Promise<Backlog['holds']> {
   const { rows } = await sql<Backlog['holds'][number]>`
     SELECT purpose, count(*)::integer AS count, sum(amount)::float8 AS credits,
@@ -150,7 +162,7 @@ export function renderBacklog(backlog: Backlog, readAt: Date): Promise<string> {
     ...labelNames: Label[]
   ): Gauge<Label> => new Gauge({ name, help, labelNames, registers: [registry] });
 
-  const { free, inBursts, inRuns, holds, jobs } = backlog;
+  const { free, inBursts, inRuns, queuedEvents, holds, jobs } = backlog;
   const open = gauge('webhook_deliveries_open', 'Open deliveries, by stage.', 'stage');
   open.set({ stage: 'outbox' }, free.fresh);
   open.set({ stage: 'outbox_retry' }, free.retries);
@@ -163,6 +175,11 @@ export function renderBacklog(backlog: Backlog, readAt: Date): Promise<string> {
     'webhook_retry_oldest_overdue_seconds',
     'How long the most overdue retry in a run of its own has been due.',
   ).set(inRuns.oldestOverdue);
+
+  gauge('event_queue_length', 'Events that have no number in the log yet.').set(queuedEvents.count);
+  gauge('event_queue_oldest_age_seconds', 'How long ago the oldest of them was stored.').set(
+    queuedEvents.oldestAge,
+  );
 
   const held = gauge('credit_holds_open', 'Holds that are neither settled nor released.', 'purpose');
   const credits = gauge('credit_holds_open_credits', 'Credits held by open holds.', 'purpose');

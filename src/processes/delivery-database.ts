@@ -6,15 +6,19 @@ import { connectionName, createDatabase, type Database } from '../db/database.ts
 const DELIVERY_CONNECTIONS = 4;
 
 /**
- * The pool of the delivery engine. Its few statements are planned once per connection, and only as walks along indexes:
- * a plan that scans, sorts or hashes is the best one for an empty table, and would be kept when it is large.
+ * A pool of a loop whose few statements are planned once per connection, and only as walks along indexes: a plan that
+ * scans, sorts or hashes is the best one for an empty table, and would be kept when it is large.
  */
-export const createDeliveryDatabase = (config: ConnectedConfig, logger: Logger): Database =>
+const createLoopDatabase = (
+  config: ConnectedConfig,
+  logger: Logger,
+  { name, connections }: { readonly name: string; readonly connections: number },
+): Database =>
   createDatabase({
     connectionString: config.DATABASE_DIRECT_URL ?? config.DATABASE_URL,
-    poolSize: DELIVERY_CONNECTIONS,
+    poolSize: connections,
     statementTimeout: config.DATABASE_STATEMENT_TIMEOUT_SECONDS * 1_000,
-    applicationName: connectionName('deliveries'),
+    applicationName: connectionName(name),
     prepareStatements: true,
     settings: {
       enable_seqscan: 'off',
@@ -25,3 +29,11 @@ export const createDeliveryDatabase = (config: ConnectedConfig, logger: Logger):
     },
     onError: (error) => logger.warn({ err: error }, 'database connection lost'),
   });
+
+/** The pool of the delivery engine. */
+export const createDeliveryDatabase = (config: ConnectedConfig, logger: Logger): Database =>
+  createLoopDatabase(config, logger, { name: 'deliveries', connections: DELIVERY_CONNECTIONS });
+
+/** The sequencer's connection: it waits for no other work of the worker. */
+export const createSequencerDatabase = (config: ConnectedConfig, logger: Logger): Database =>
+  createLoopDatabase(config, logger, { name: 'sequencer', connections: 1 });

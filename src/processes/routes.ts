@@ -9,6 +9,8 @@ import { createAuditRoutes } from '../audit/routes.ts';
 import type { BlobStore } from '../blobs/blob-store.ts';
 import { createCategoryRoutes } from '../categories/routes.ts';
 import { createCreditRoutes } from '../credits/routes.ts';
+import { createEventRoutes } from '../events/log/routes.ts';
+import type { EventWatch } from '../events/log/watch.ts';
 import type { GenerationFeatures } from '../generation/price.ts';
 import {
   generationReportExample,
@@ -69,6 +71,7 @@ export interface RouteDependencies extends TurnLimits {
   readonly media: MediaProcessor;
   readonly runCanceller: RunCanceller;
   readonly jobWatch: JobWatch;
+  readonly eventWatch: EventWatch;
   /** Counts the states of versions in the background. */
   readonly catchUp: CatchUp;
   /** What generations have besides writing. */
@@ -85,6 +88,7 @@ export function createRoutes(dependencies: RouteDependencies): RouteModule[] {
     ...createWhoamiRoutes(dependencies.limits),
     ...createRoleRoutes(),
     ...createWebhookRoutes(dependencies),
+    ...createEventRoutes(dependencies.eventWatch),
     ...createProjectRoutes(),
     ...createArticleRoutes((tx, job) => countUnpaid(tx, jobAreas, job, 'cancelled')),
     ...createRevisionRoutes(),

@@ -7,6 +7,7 @@ import { createBlobStore } from '../blobs/create.ts';
 import type { ConnectedConfig } from '../config.ts';
 import { connectionName, createSharedDatabase } from '../db/database.ts';
 import { createDatabaseProbe } from '../db/probe.ts';
+import { createEventWatch } from '../events/log/watch.ts';
 import { startDeliveryNotifier } from '../events/notifier.ts';
 import { createApp } from '../http/app.ts';
 import { DEFAULT_HTTP_LIMITS } from '../http/limits.ts';
@@ -92,6 +93,7 @@ export async function startServer(config: ConnectedConfig, logger: Logger): Prom
   };
   const names = taskQueues(config.TEMPORAL_TASK_QUEUE_PREFIX);
   const jobWatch = createJobWatch(db);
+  const eventWatch = createEventWatch(db);
   const runCanceller = createRunCanceller({ client, logger });
   const catchUp = createCatchUp({
     databaseOf: database.of,
@@ -139,6 +141,7 @@ export async function startServer(config: ConnectedConfig, logger: Logger): Prom
       limits,
       runCanceller,
       jobWatch,
+      eventWatch,
       catchUp,
       unbilledLimit: config.UNBILLED_LIMIT_WORDS,
       engineSlots: config.TRANSLATION_ACTIVITY_SLOTS,
@@ -182,6 +185,7 @@ export async function startServer(config: ConnectedConfig, logger: Logger): Prom
       metricsUrl,
       async stop() {
         jobWatch.close();
+        eventWatch.close();
         await server.close();
         await closeMetrics();
         await close();

@@ -2,6 +2,7 @@ import type { Logger } from 'pino';
 import type { ConnectedConfig } from '../config.ts';
 import { createDatabaseMetrics } from '../metrics/database.ts';
 import { createDeliveryMetrics, type DeliveryMetrics } from '../metrics/deliveries.ts';
+import { createEventMetrics, type EventMetrics } from '../metrics/events.ts';
 import { createGenerationMetrics, type GenerationMetrics } from '../metrics/generations.ts';
 import type { Health } from '../metrics/health.ts';
 import { createDependencyMetrics, createProcessMetrics } from '../metrics/process.ts';
@@ -11,7 +12,7 @@ import { createTemporalMetrics } from '../metrics/temporal.ts';
 import { type CountTranslations, createTranslationMetrics } from '../metrics/translations.ts';
 import { sdkMetricsUrl } from '../temporal/runtime.ts';
 
-export interface WorkerMetrics extends RunningMetrics, DeliveryMetrics, GenerationMetrics {
+export interface WorkerMetrics extends RunningMetrics, DeliveryMetrics, EventMetrics, GenerationMetrics {
   readonly countTranslations: CountTranslations;
   readonly roundEnded: RoundEnded;
 }
@@ -28,6 +29,7 @@ export async function startWorkerMetrics(
   const registry = createProcessMetrics();
   createDependencyMetrics(registry, health.readiness);
   const deliveries = createDeliveryMetrics(registry);
+  const events = createEventMetrics(registry);
   const countTranslations = createTranslationMetrics(registry);
   const generations = createGenerationMetrics(registry);
   const roundEnded = createReconcileMetrics(registry);
@@ -41,6 +43,7 @@ export async function startWorkerMetrics(
   logger.info(`metrics at ${url}`);
   return {
     ...deliveries,
+    ...events,
     ...generations,
     countTranslations,
     roundEnded,

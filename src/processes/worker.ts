@@ -14,6 +14,7 @@ import type { ConnectedConfig } from '../config.ts';
 import { connectionName, createDatabase } from '../db/database.ts';
 import { makePartitions } from '../db/partitions.ts';
 import { createDatabaseProbe } from '../db/probe.ts';
+import { startSequencer } from '../events/log/sequencer.ts';
 import { startDeliveryNotifier } from '../events/notifier.ts';
 import { createArticleWriters } from '../generation/writing/index.ts';
 import type { ArticleWriters } from '../generation/writing/writer.ts';
@@ -43,7 +44,7 @@ import { createKnownEndpoints } from '../webhooks/relay/known-endpoints.ts';
 import { type Relay, startRelay } from '../webhooks/relay/relay.ts';
 import { createRuns } from '../webhooks/relay/runs.ts';
 import { createWebhookSender } from '../webhooks/sending/sender.ts';
-import { createDeliveryDatabase } from './delivery-database.ts';
+import { createDeliveryDatabase, createSequencerDatabase } from './delivery-database.ts';
 import { jobAreas } from './job-areas.ts';
 import { openSecretRing } from './secret-ring.ts';
 import { ENGINE_CALLS_STOP, engineStops } from './stopping.ts';
@@ -84,7 +85,7 @@ export interface WorkerOverrides {
 }
 
 /**
- * Composes and starts the worker process: workflows, activities and the relay of deliveries.
+ * Composes and starts the worker process: workflows, activities, the relay of deliveries and the sequencer of events.
  * @throws {ConfigurationError} when the keys of webhook secrets are missing or not those of the database
  */
 export async function startWorker(
@@ -279,6 +280,8 @@ export async function startWorker(
     runsPerSecond: config.WEBHOOK_RUNS_PER_SECOND,
   });
   relaying = relay;
+  const numbering = createSequencerDatabase(config, logger);
+  const sequencer = startSequencer({ db: numbering, logger, onRound: metrics.eventsNumbered });
   const stopLinking = startCheckingLinks(db, logger);
   // A month of partitions exists; prune retries what fails here.
   makePartitions(db, {
@@ -293,7 +296,13 @@ export async function startWorker(
   const stop = async () => {
     stopped.abort();
     for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown();
-    const ends = await Promise.allSettled([relay.stop(), stopLinking(), scheduled, ...running]);
+    const ends = await Promise.allSettled([
+      relay.stop(),
+      sequencer.stop(),
+      stopLinking(),
+      scheduled,
+      ...running,
+    ]);
     for (const end of ends) {
       if (end.status === 'rejected') logger.warn({ err: end.reason }, 'a worker did not stop cleanly');
     }
@@ -307,6 +316,7 @@ export async function startWorker(
     await research?.close();
     await closeThreads();
     await deliveries.destroy();
+    await numbering.destroy();
     await db.destroy();
   };
   return {

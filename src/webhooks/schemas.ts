@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { DeliveryStatus } from '../db/tables.ts';
-import { EVENT_TYPES } from '../events/catalog.ts';
+import { eventName } from '../events/schemas.ts';
 import { dateTime, idOf, shortText, timestamp, urlText } from '../fields.ts';
 import type { DeliveryId, EndpointId } from '../ids.ts';
 
@@ -8,10 +8,6 @@ const DELIVERY_STATUSES = ['pending', 'succeeded', 'failed'] as const satisfies 
 const MAX_DESCRIPTION = 500;
 /** Far more than there are; repeats are stored once. */
 const MAX_EVENTS = 100;
-
-const eventName = z
-  .enum(EVENT_TYPES)
-  .meta({ id: 'EventName', description: 'A subscribable event (contract.md E).' });
 
 const endpointFields = {
   id: idOf<EndpointId>(),

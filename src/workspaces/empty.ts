@@ -21,8 +21,10 @@ const LARGE = [
   ['ledger_entries', 5_000],
   ['holds', 5_000],
 ] as const;
-/** Events that one statement removes. */
+/** Events that one statement removes, and entries of their log. */
 const EVENTS = 5_000;
+/** The log of events and what is not in it yet; without a column for `removeNewest`. */
+const EVENT_LOG = ['event_queue', 'event_log'] as const;
 /** Workspaces of one round of `reconcile`, and its time. */
 const MAX_WORKSPACES = 1_000;
 const ROUND_MS = 30_000;
@@ -35,6 +37,18 @@ async function removeAll(goesOn: () => boolean, removeBatch: () => Promise<numbe
   return true;
 }
 
+/** Entries of the log's tables, by their key. */
+const removeLogged = (db: Database, table: (typeof EVENT_LOG)[number], id: WorkspaceId) =>
+  inTransaction(db, async (tx) => {
+    const key = sql.ref(table === 'event_queue' ? 'id' : 'number');
+    const { numAffectedRows = 0n } = await sql`
+      DELETE FROM ${sql.table(table)} WHERE workspace_id = ${id} AND ${key} <= (
+        SELECT max(${key}) FROM (
+          SELECT ${key} FROM ${sql.table(table)} WHERE workspace_id = ${id} ORDER BY ${key} LIMIT ${EVENTS}
+        ) AS first)`.execute(tx);
+    return Number(numAffectedRows);
+  });
+
 const removeSome = (db: Database, table: (typeof LARGE)[number][0], id: WorkspaceId, most: number) =>
   inTransaction(db, async (tx) => {
     const { numAffectedRows = 0n } = await sql`
@@ -45,7 +59,7 @@ const removeSome = (db: Database, table: (typeof LARGE)[number][0], id: Workspac
 
 /**
  * Removes a deleted workspace's own row once only cascading rows are left: no endpoint, which stays for two minutes,
- * and no event. A transaction that still stores an event holds the row.
+ * and no event, nor any of their log. A transaction that still stores an event holds the row.
  */
 const removeEmptied = (db: Database, id: WorkspaceId): Promise<boolean> =>
   inTransaction(db, async (tx) => {
@@ -65,6 +79,12 @@ const removeEmptied = (db: Database, id: WorkspaceId): Promise<boolean> =>
       )
       .where(({ not, exists, selectFrom }) =>
         not(exists(selectFrom('events').select('id').where('workspace_id', '=', id))),
+      )
+      .where(({ not, exists, selectFrom }) =>
+        not(exists(selectFrom('event_queue').select('id').where('workspace_id', '=', id))),
+      )
+      .where(({ not, exists, selectFrom }) =>
+        not(exists(selectFrom('event_log').select('number').where('workspace_id', '=', id))),
       )
       .executeTakeFirst();
     return numDeletedRows > 0n;
@@ -89,6 +109,9 @@ export async function emptyWorkspace(db: Database, id: WorkspaceId, goesOn: () =
   }
   const ofWorkspace = sql<boolean>`workspace_id = ${id}`;
   if (!(await removeAll(goesOn, () => removeNewest(db, 'events', ofWorkspace, EVENTS)))) return false;
+  for (const table of EVENT_LOG) {
+    if (!(await removeAll(goesOn, () => removeLogged(db, table, id)))) return false;
+  }
   for (const [table, most] of LARGE) {
     if (!(await removeAll(goesOn, () => removeSome(db, table, id, most)))) return false;
   }

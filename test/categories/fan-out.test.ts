@@ -47,6 +47,7 @@ const storedEvents = () =>
     .selectFrom('events')
     .select(['article_id', 'request_id', 'body'])
     .where('workspace_id', '=', workspace.id)
+    .where('type', '=', 'article.updated')
     .orderBy('id')
     .execute();
 
@@ -167,15 +168,69 @@ it('a deletion of a category that very many articles carry takes its links, and 
   ]);
 });
 
-it('freezes and stores nothing while no endpoint listens', async () => {
-  await carriers(2_000);
+// contract.md E1
+it('stores the events while no endpoint listens, and no delivery', async () => {
+  const ids = await carriers(2_000);
   await calls.endpoint(workspace, ['article.updated'], false);
   await calls.endpoint(workspace, ['article.published']);
   await calls.rename(workspace, category.id, { en: 'Unheard' });
-  expect([await lists(), await storedEvents()]).toEqual([[], []]);
+  expect((await lists()).flat().sort()).toEqual([...ids].sort());
   expect(await calls.audit(workspace, 'categories.updated')).toMatchObject([
-    { details: { articles: 2_000, announced: 0 } },
+    { details: { articles: 2_000, announced: 2_000 } },
   ]);
+  await expand();
+  expect((await storedEvents()).map((row) => row.article_id).sort()).toEqual([...ids].sort());
+  expect([await lists(), await calls.deliveries(workspace)]).toEqual([[], []]);
+});
+
+// contract.md W82
+it.each([
+  ['at once', 3],
+  ['from a list', 1_001],
+])(
+  'an article that somebody holds gets its event %s only afterwards, and nobody waits for it',
+  async (_, count) => {
+    const ids = await carriers(count);
+    await endpoints(1);
+    const [held = ''] = ids;
+    await service.db.transaction().execute(async (tx) => {
+      await tx
+        .selectFrom('articles')
+        .select('id')
+        .where('id', '=', held as ArticleId)
+        .forUpdate()
+        .execute();
+      await calls.rename(workspace, category.id, { en: `Held ${count}` });
+      await expand();
+      expect((await storedEvents()).map((row) => row.article_id).sort()).toEqual(ids.slice(1).sort());
+      expect(await lists()).toEqual([[held]]);
+      await tx
+        .updateTable('articles')
+        .set({ title: 'Renamed meanwhile' })
+        .where('id', '=', held as ArticleId)
+        .execute();
+    });
+    await expand();
+    expect(await lists()).toEqual([]);
+    const last = (await storedEvents()).at(-1);
+    expect([last?.article_id, JSON.parse(last?.body.toString() ?? '').data.title]).toEqual([
+      held,
+      'Renamed meanwhile',
+    ]);
+    expect(await calls.deliveries(workspace)).toHaveLength(count);
+  },
+);
+
+it('an article that is no longer PUBLISHED once it is let go gets none', async () => {
+  const [held] = await carriers(1);
+  if (held === undefined) throw new Error('unreachable');
+  await service.db.transaction().execute(async (tx) => {
+    await tx.updateTable('articles').set({ status: 'DRAFT' }).where('id', '=', held).execute();
+    await calls.rename(workspace, category.id, { en: 'Let go' });
+    expect(await lists()).toEqual([[held]]);
+  });
+  await expand();
+  expect([await lists(), await storedEvents()]).toEqual([[], []]);
 });
 
 it('lists of several workspaces go in turn, so that one with many does not stand before one with few', async () => {

@@ -62,6 +62,13 @@ const storeOpen = (eventId: string, at: number) => sql`
   INSERT INTO webhook_open (id, workspace_id, endpoint_id, event_id, event_created_at, event_type, created_at)
   VALUES (uuidv7(), ${workspaceId}, ${endpointId}, ${eventId}, ${new Date(at).toISOString()}, 'article.created', now())`;
 
+const storeQueued = (eventId: string, at: number) => sql`
+  INSERT INTO event_queue (workspace_id, event_id, event_created_at)
+  VALUES (${workspaceId}, ${eventId}, ${new Date(at).toISOString()})`;
+const storeLogged = (number: number, eventId: string, at: number, instant: number) => sql`
+  INSERT INTO event_log (workspace_id, number, event_id, event_created_at, instant)
+  VALUES (${workspaceId}, ${number}, ${eventId}, ${new Date(at).toISOString()}, ${new Date(instant).toISOString()})`;
+
 const countOf = async (table: string) =>
   (await sql<{ count: number }>`SELECT count(*)::integer AS count FROM ${sql.id(table)}`.execute(db)).rows[0]
     ?.count;
@@ -221,8 +228,49 @@ it('removes old rows of the default partitions in batches, except events that an
   let steps = 0;
   const options = { retentionMs: 7 * DAY, onProgress: () => (steps += 1) };
   expect(await dropOldPartitions(db, options)).toEqual({ deliveries: 1_500, events: 2_299 });
-  expect(steps).toBe(5);
+  expect(steps).toBe(6);
   expect([await countOf('events'), await countOf('webhook_log')]).toEqual([2, 1]);
+});
+
+// contract.md W85
+it("drops the log's partitions with those of deliveries, and keeps an event that the log or its queue names", async () => {
+  const midnight = Math.floor(Date.now() / DAY) * DAY;
+  const stored: string[] = [];
+  for (const ago of [20, 19, 18]) {
+    await past('events', midnight - ago * DAY, midnight - (ago - 1) * DAY);
+    await past('event_log', midnight - ago * DAY, midnight - (ago - 1) * DAY);
+    const { rows } = await storeEvents(midnight - ago * DAY + HOUR).execute(db);
+    stored.push(rows[0]?.id ?? '');
+  }
+  await makePartitions(db);
+  const [first = '', second = '', third = ''] = stored;
+  await storeLogged(1, first, midnight - 20 * DAY + HOUR, midnight - 20 * DAY + HOUR).execute(db);
+  // Numbered after a standstill of all workers, and not numbered yet.
+  await storeLogged(2, second, midnight - 19 * DAY + HOUR, Date.now()).execute(db);
+  await storeQueued(third, midnight - 18 * DAY + HOUR).execute(db);
+  const left = async () =>
+    (await sql<{ id: string }>`SELECT id FROM events ORDER BY created_at`.execute(db)).rows.map(
+      ({ id }) => id,
+    );
+  expect(await dropOldPartitions(db, { retentionMs: 7 * DAY })).toEqual({ deliveries: 0, events: 1 });
+  expect([await left(), await countOf('event_log')]).toEqual([[second, third], 1]);
+  await sql`DELETE FROM event_log`.execute(db);
+  await dropOldPartitions(db, { retentionMs: 7 * DAY });
+  expect(await left()).toEqual([third]);
+  await sql`DELETE FROM event_queue`.execute(db);
+  await dropOldPartitions(db, { retentionMs: 7 * DAY });
+  expect(await left()).toEqual([]);
+});
+
+it('removes old events of the default partition up to the oldest that the log names', async () => {
+  const at = Date.now() - 30 * DAY;
+  await storeEvents(at, 10).execute(db);
+  const { rows } = await storeEvents(at + HOUR).execute(db);
+  await storeQueued(rows[0]?.id ?? '', at + HOUR).execute(db);
+  await storeEvents(at + DAY, 5).execute(db);
+  expect((await dropOldPartitions(db, { retentionMs: 7 * DAY })).events).toBe(10);
+  await sql`DELETE FROM event_queue`.execute(db);
+  expect((await dropOldPartitions(db, { retentionMs: 7 * DAY })).events).toBe(6);
 });
 
 it('rolls partitions of a minute as it does those of a day', async () => {

@@ -2,7 +2,14 @@ import pg from 'pg';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import { listenForDeliveries } from '../../src/events/listener.ts';
 import { startDeliveryNotifier } from '../../src/events/notifier.ts';
-import { DELIVERIES_CHANNEL, deliveriesStored, OWN_NOTICE } from '../../src/events/stored.ts';
+import {
+  DELIVERIES_CHANNEL,
+  deliveriesStored,
+  EVENTS_CHANNEL,
+  eventsQueued,
+  eventsStored,
+  OWN_NOTICE,
+} from '../../src/events/stored.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { articleEvents } from '../support/events.ts';
 import { logger } from '../support/service.ts';
@@ -74,6 +81,46 @@ it('leaves it to a relay of the same process, which is notified at once, and wak
   expect(looks).toBe(2);
   over.abort();
   await listening;
+});
+
+it('events without deliveries have a notice of their own, which wakes sequencers and no relay', async () => {
+  let looks = 0;
+  let wakes = 0;
+  const unsubscribe = eventsQueued.subscribe(() => {
+    wakes += 1;
+  });
+  const over = new AbortController();
+  const onStored = () => {
+    looks += 1;
+  };
+  const listening = listenForDeliveries({ listenUrl: database.url, logger, onStored }, over.signal);
+  const untilWakes = (wanted: number) =>
+    eventually(
+      async () => wakes,
+      (count) => count >= wanted,
+    );
+  await untilWakes(1);
+  const channels: string[] = [];
+  await listener.query(`LISTEN ${EVENTS_CHANNEL}`);
+  const hear = ({ channel }: { channel: string }) => void channels.push(channel);
+  listener.on('notification', hear);
+  const notifier = start();
+  eventsStored.notify();
+  await notifier.stop();
+  await caughtUp();
+  expect(channels).toEqual([EVENTS_CHANNEL]);
+  // Those of other processes.
+  await listener.query(`NOTIFY ${EVENTS_CHANNEL}`);
+  await untilWakes(2);
+  expect(looks).toBe(1);
+  await listener.query(`NOTIFY ${DELIVERIES_CHANNEL}`);
+  await untilWakes(3);
+  expect(looks).toBe(2);
+  listener.off('notification', hear);
+  await listener.query(`UNLISTEN ${EVENTS_CHANNEL}`);
+  over.abort();
+  await listening;
+  unsubscribe();
 });
 
 it('sends what was signalled last before it stops, and nothing afterwards', async () => {

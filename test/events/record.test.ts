@@ -91,10 +91,22 @@ it('gives events and deliveries ids that say when they were stored', async () =>
 });
 
 // contract.md E1
-it('neither stores nor signals an event without a subscriber', async () => {
+it('stores an event without a subscriber for the log, and signals no delivery', async () => {
   await workspace.endpoint(['article.published']);
   await workspace.record(...articleEvents(2));
-  expect([await eventCount(), signals]).toEqual([0, 0]);
+  expect([await eventCount(), await stored(), signals]).toEqual([2, [], 0]);
+});
+
+// contract.md W81
+it('leaves a row of the queue for each event, in the order of the events', async () => {
+  await workspace.record(...articleEvents(20));
+  const { rows } = await sql<{ queued: string[]; stored: string[] }>`SELECT
+    ARRAY(SELECT event_id FROM event_queue WHERE workspace_id = ${workspace.id} ORDER BY id) AS queued,
+    ARRAY(SELECT id FROM events WHERE workspace_id = ${workspace.id} ORDER BY id) AS stored`.execute(
+    database.db,
+  );
+  expect(rows[0]?.queued).toHaveLength(20);
+  expect(rows[0]?.queued).toEqual(rows[0]?.stored);
 });
 
 it('signals once a transaction that stored deliveries has committed, and not before', async () => {

@@ -12,6 +12,7 @@ import { createApiKey } from '../../src/api-keys/create.ts';
 import { createLastUsedRecorder } from '../../src/api-keys/last-used.ts';
 import { revokeApiKey } from '../../src/api-keys/revoke.ts';
 import { createLocalBlobStore } from '../../src/blobs/blob-store.ts';
+import { createEventWatch } from '../../src/events/log/watch.ts';
 import { DEFAULT_HTTP_LIMITS } from '../../src/http/limits.ts';
 import type { RouteDefinition } from '../../src/http/route.ts';
 import type { Keys } from '../../src/http/scope.ts';
@@ -125,6 +126,7 @@ beforeAll(async () => {
   const guard = createAddressGuard({ allowedNetworks: parseNetworks('127.0.0.0/8') });
   const runCanceller = createRunCanceller({ client, logger });
   const jobWatch = createJobWatch(db);
+  const eventWatch = createEventWatch(db);
   const routes = createRoutes({
     client,
     names: taskQueues('authority-'),
@@ -138,6 +140,7 @@ beforeAll(async () => {
     limits: DEFAULT_HTTP_LIMITS,
     runCanceller,
     jobWatch,
+    eventWatch,
     catchUp: { add: () => undefined, close: async () => undefined },
     engineSlots: 100,
     unbilledLimit: 0,

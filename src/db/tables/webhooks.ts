@@ -96,6 +96,30 @@ export interface WebhookTables {
     ended_at: CreatedAt;
     created_at: Timestamp;
   };
+  /** Events that a sequencer has not numbered yet. */
+  event_queue: {
+    workspace_id: WorkspaceId;
+    /** The order of the changes of one article. */
+    id: ColumnType<number, never, never>;
+    event_id: EventId;
+    event_created_at: Timestamp;
+  };
+  /** The last event of each workspace's log: number 0 before the first one. */
+  event_counters: {
+    workspace_id: WorkspaceId;
+    number: Default<number>;
+    event_id: Nullable<EventId>;
+    instant: NullableTimestamp;
+  };
+  /** Numbers without a gap from 1 in each workspace; the oldest go with their partitions. */
+  event_log: {
+    workspace_id: WorkspaceId;
+    number: number;
+    event_id: EventId;
+    event_created_at: Timestamp;
+    /** When it was numbered; grows with the number. */
+    instant: Timestamp;
+  };
   event_fanouts: {
     id: Default<FanOutId>;
     workspace_id: WorkspaceId;

@@ -5,9 +5,10 @@ import { readDecisions } from '../../../src/document/translation/style-sheet.ts'
 import { outlineExample } from '../../../src/generation/examples.ts';
 import { setLimits } from '../../../src/workspaces/set-limits.ts';
 import { createArticle } from '../../support/articles.ts';
+import { png } from '../../support/images.ts';
 import type { TestService, TestWorkspace } from '../../support/service.ts';
 
-export const PNG = Buffer.from('89504e470d0a1a0a', 'hex');
+export const PNG = png(1, 1);
 /** Nothing listens there, and no name has to be asked for. */
 export const NOWHERE = 'http://127.0.0.1:9/image.png';
 
