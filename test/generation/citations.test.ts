@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Block } from '../../src/document/format/schema.ts';
+import { ParsedTexts } from '../../src/document/inline/texts.ts';
 import { renderMarkdown } from '../../src/document/render/markdown.ts';
 import { deliveredWords } from '../../src/generation/delivered.ts';
 import {
@@ -9,6 +10,7 @@ import {
   sourcesHeading,
   withKnownReferences,
 } from '../../src/generation/writing/citations.ts';
+import { isEditable } from '../../src/generation/writing/editing/apply-edits.ts';
 import { checkDraft } from '../../src/generation/writing/editing/check-draft.ts';
 import { draftSources } from '../../src/generation/writing/editing/sources.ts';
 import { readPart } from '../../src/generation/writing/markdown/read.ts';
@@ -48,6 +50,15 @@ describe('references as a model writes them', () => {
   it('are no defect of a text, and no words of it', () => {
     expect(readPart('Water it weekly [1].', rules).defects).toEqual([]);
     expect(deliveredWords(read('Water it weekly [1], or daily [2].'))).toBe(5);
+  });
+
+  // contract.md G73
+  it('keep their blocks from edits, with marks or without', () => {
+    const texts = new ParsedTexts();
+    for (const text of ['Weekly [1].', 'Weekly, **always** [1].', 'Weekly [1, 2].']) {
+      expect(read(text).map((block) => isEditable(block, texts))).toEqual([false]);
+    }
+    expect(read('Weekly, **always**.').map((block) => isEditable(block, texts))).toEqual([true]);
   });
 
   it('stand in no paragraph with a link to an article', () => {
