@@ -23,11 +23,11 @@ export interface JobDependencies extends TurnDependencies, TurnLimits {
 }
 
 /** Ends a job and signals the next one of its workspace, also when the job had already ended. */
-export async function ending(
+export async function ending<Ended>(
   dependencies: JobDependencies,
   jobId: JobId,
-  end: () => Promise<boolean>,
-): Promise<boolean> {
+  end: () => Promise<Ended>,
+): Promise<Ended> {
   const ended = await asFinalFailure(end);
   await signalNext(dependencies, jobId);
   return ended;

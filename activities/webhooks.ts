@@ -64,7 +64,7 @@ export function createWebhookActivities(dependencies: WebhookActivityDependencie
       return made.reason === ENDPOINT_DISABLED ? stop(deliveryId, made.reason) : made;
     }
     const { record } = made;
-    onAttemptEnded(record.verdict, number);
+    onAttemptEnded({ ...record, endpointId: delivery.endpointId });
     try {
       await recordAttempts(db, [{ ...record, deliveryId, endedAt: performance.now() }]);
     } catch (error) {

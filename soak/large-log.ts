@@ -9,7 +9,7 @@ import { sql } from 'kysely';
 import type { EndpointId } from '../src/ids.ts';
 import { listOpenDeliveries, readDeliveryDetail } from '../src/webhooks/deliveries/read.ts';
 import { redeliver } from '../src/webhooks/deliveries/redeliver.ts';
-import { redeliverFailed } from '../src/webhooks/deliveries/redeliver-failed.ts';
+import { redeliverRange } from '../src/webhooks/deliveries/redeliver-range.ts';
 import { deleteEndpoint } from '../src/webhooks/endpoints/delete.ts';
 import { emptyDeletedEndpoints } from '../src/webhooks/endpoints/empty.ts';
 import { listWebhooks } from '../src/webhooks/endpoints/list.ts';
@@ -116,7 +116,8 @@ try {
       if (round % 10 === 5) {
         const id = await register(workspace, `passing-${round}`);
         await service.emit(workspace, 1);
-        await redeliverFailed(context, { endpointId: id, since: new Date(Date.now() - 3_600_000) });
+        const since = new Date(Date.now() - 3_600_000);
+        await redeliverRange(context, id, { since, status: 'failed', dryRun: false });
         await deleteEndpoint({ ...context, runCanceller: { cancel: () => undefined } }, id);
         await emptyDeletedEndpoints({
           db,

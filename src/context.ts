@@ -45,11 +45,11 @@ export interface Origin {
   readonly requestId: string;
 }
 
-/** The author of a change: the actor of a request, or the service itself for a job. */
+/** The author of a change: the actor of a request, or the service itself, for a job or by its own rules. */
 export interface Author extends Origin {
   readonly actor:
     | Actor
-    | { readonly kind: 'system'; readonly workspaceId: WorkspaceId; readonly jobId: JobId };
+    | { readonly kind: 'system'; readonly workspaceId: WorkspaceId; readonly jobId?: JobId };
   readonly requestId: string;
 }
 

@@ -16,7 +16,7 @@ import type { VerbContext } from '../../src/context.ts';
 import type { Database } from '../../src/db/database.ts';
 import { expandFanOuts } from '../../src/events/fan-out.ts';
 import { type EndpointId, newId } from '../../src/ids.ts';
-import { generateSecret } from '../../src/webhooks/endpoints/register.ts';
+import { generateSecret } from '../../src/webhooks/secrets/generate.ts';
 import { createWorkspace } from '../../src/workspaces/create.ts';
 import { withBenchDatabase } from '../lib/database.ts';
 import { type Comparison, report } from '../lib/suite.ts';

@@ -9,7 +9,7 @@ export type CreatedApiKey = { apiKey: { id: string; prefix: string; label: strin
 
 export type Role = { id: string; name: string; permissions: ('api_keys.create' | 'api_keys.read' | 'api_keys.revoke' | 'articles.create' | 'articles.delete' | 'articles.generate' | 'articles.publish' | 'articles.read' | 'articles.review' | 'articles.update' | 'audit.read' | 'categories.create' | 'categories.delete' | 'categories.read' | 'categories.update' | 'credits.read' | 'generation.configure' | 'integrations.create' | 'integrations.delete' | 'integrations.read' | 'projects.create' | 'projects.delete' | 'projects.read' | 'projects.update' | 'roles.create' | 'roles.delete' | 'roles.read' | 'roles.update' | 'translations.configure' | 'workspaces.delete')[]; builtIn: boolean; createdAt: string; updatedAt: string };
 
-export type WebhookEndpoint = { id: string; url: string; events: EventName[]; active: boolean; createdAt: string; description: string };
+export type WebhookEndpoint = { id: string; url: string; events: EventName[]; active: boolean; createdAt: string; description: string; pausedAt: string | null; disabledFor: 'operator' | 'failing' | null; rateLimit: number | null; headers: string[]; rotationEndsAt: string | null };
 
 export type EventName = 'article.created' | 'article.generation.started' | 'article.generation.completed' | 'article.generation.failed' | 'article.approved' | 'article.rejected' | 'article.published' | 'article.updated' | 'article.unpublished' | 'image.generated' | 'image.regenerated' | 'credits.purchased' | 'credits.granted' | 'credits.consumed';
 
@@ -19,11 +19,17 @@ export type RegisteredWebhookEndpoint = { endpoint: { id: string; url: string; e
 
 export type OpenWebhookDelivery = { id: string; endpointId: string; eventType: EventName; status: 'pending' | 'succeeded' | 'failed'; attempts: number; responseStatus: number | null; errorMessage: string | null; deliveredAt: string | null; createdAt: string; nextAttemptAt: string | null; workflowId: string | null };
 
-export type WebhookPingResult = { delivered: boolean; responseStatus: number | null; errorMessage: string | null; durationMs: number; responseBody: string | null };
+export type WebhookPingResult = { delivered: boolean; responseStatus: number | null; errorMessage: string | null; durationMs: number; responseBody: string | null; note?: string };
+
+export type RotatedWebhookSecret = { secret: string; activeAt: string };
+
+export type WebhookEndpointHealth = { status: 'ok' | 'failing' | 'warning' | 'paused' | 'disabled'; lastSuccessAt: string | null; failingSince: string | null; failedDeliveries: number; disabledFrom: string | null; day: { attempts: number; succeeded: number; successRate: number | null; p95Ms: number | null }; open: number; nextAttemptAt: string | null };
+
+export type ListedWebhookDelivery = { id: string; endpointId: string; eventType: EventName; status: 'pending' | 'succeeded' | 'failed'; attempts: number; responseStatus: number | null; errorMessage: string | null; deliveredAt: string | null; createdAt: string; eventId: string; nextAttemptAt: string | null };
 
 export type WebhookDeliveryDetail = { id: string; endpointId: string; eventType: EventName; status: 'pending' | 'succeeded' | 'failed'; attempts: number; responseStatus: number | null; errorMessage: string | null; deliveredAt: string | null; createdAt: string; nextAttemptAt: string | null; workflowId: string | null; body: string; attemptLog: WebhookAttempt[] };
 
-export type WebhookAttempt = { number: number; startedAt: string; durationMs: number; responseStatus: number | null; errorMessage: string | null; responseBody: string | null };
+export type WebhookAttempt = { number: number; startedAt: string; durationMs: number; responseStatus: number | null; errorMessage: string | null; responseBody: string | null; note?: string };
 
 export type LoggedEvent = { id: string; type: EventName; articleId: string | null; createdAt: string; body: { event: EventName; data: Record<string, unknown> } };
 
@@ -41,6 +47,12 @@ export type Review = { id: string; articleId: string; workspaceId: string; decis
 
 export type Asset = { id: string; articleId: string; workspaceId: string; role: 'hero' | 'inline'; mediaType: string; byteSize: number; fileName: string; altText: string; url: string; width: number | null; height: number | null; previewUrl: string | null; thumbnailUrl: string | null; prompt: string | null; createdAt: string };
 
+export type RegenerationEstimate = { quality: 'standard' | 'hd'; total: number };
+
+export type Wallet = { balance: number; reserved: number; available: number };
+
+export type Job = { id: string; articleId: string; workspaceId: string; projectId: string; status: 'QUEUED' | 'TRANSLATING' | 'VALIDATING' | 'RESEARCHING' | 'OUTLINING' | 'WRITING' | 'GENERATING_IMAGE_PROMPTS' | 'GENERATING_IMAGES' | 'PROCESSING_MEDIA' | 'FINALIZING' | 'COMPLETED' | 'FAILED' | 'CANCELLED'; kind: 'generation' | 'translation'; currentStep: 'validate' | 'research' | 'outline' | 'write' | 'image-prompts' | 'images' | 'media-processing' | 'translate' | 'finalize' | null; progress: number; idempotencyKey: string; estimatedCredits: number; reservedCredits: number; consumedCredits: number; errorCode: 'GENERATION_FAILED' | 'TRANSLATION_FAILED' | null; errorMessage: string | null; createdAt: string };
+
 export type ListedCategory = { id: string; workspaceId: string; primaryLanguage: string; createdAt: string; updatedAt: string; translations: CategoryName[]; articleCount: number };
 
 export type CategoryName = { id: string; categoryId: string; workspaceId: string; language: string; name: string; slug: string; createdAt: string; updatedAt: string };
@@ -49,13 +61,9 @@ export type Category = { id: string; workspaceId: string; primaryLanguage: strin
 
 export type ReducedCategory = { id: string; primaryLanguage: string; translations: { language: string; name: string; slug: string }[] };
 
-export type Job = { id: string; articleId: string; workspaceId: string; projectId: string; status: 'QUEUED' | 'TRANSLATING' | 'VALIDATING' | 'RESEARCHING' | 'OUTLINING' | 'WRITING' | 'GENERATING_IMAGE_PROMPTS' | 'GENERATING_IMAGES' | 'PROCESSING_MEDIA' | 'FINALIZING' | 'COMPLETED' | 'FAILED' | 'CANCELLED'; kind: 'generation' | 'translation'; currentStep: 'validate' | 'research' | 'outline' | 'write' | 'image-prompts' | 'images' | 'media-processing' | 'translate' | 'finalize' | null; progress: number; idempotencyKey: string; estimatedCredits: number; reservedCredits: number; consumedCredits: number; errorCode: 'GENERATION_FAILED' | 'TRANSLATION_FAILED' | null; errorMessage: string | null; createdAt: string };
-
 export type TranslationStates = { current: number; stale: number; edited: number; editedAndStale: number; new: number; gone: number };
 
 export type Estimate = { words: number; total: number };
-
-export type Wallet = { balance: number; reserved: number; available: number };
 
 export type UnitPair = { source: string; version: string };
 
@@ -101,11 +109,41 @@ export type TranslationTally = { total: number; left: number; accepted: number; 
 
 export type GenerationReport = { jobId: string; articleId: string; status: 'QUEUED' | 'TRANSLATING' | 'VALIDATING' | 'RESEARCHING' | 'OUTLINING' | 'WRITING' | 'GENERATING_IMAGE_PROMPTS' | 'GENERATING_IMAGES' | 'PROCESSING_MEDIA' | 'FINALIZING' | 'COMPLETED' | 'FAILED' | 'CANCELLED'; writer: string | null; credits: { estimated: number; reserved: number; consumed: number }; words: number; outline: { approved: boolean; repairs: string[] }; plan: { used: boolean; repairs: string[] } | null; sections: ({ kind: 'section' | 'faq'; heading: string | null; words: number; written: boolean; takenOver: boolean; leftOut: boolean; repairs: string[]; mended: Record<string, number> })[]; leftOut: string[]; research: { searches: number; failedSearches: number; pagesRead: number; pagesNotUsed: { url: string; reason: string }[]; notes: number; delivered: boolean; repairs: string[] } | null; facts: { searches: number; failedSearches: number; pagesRead: number; pagesNotUsed: { url: string; reason: string }[]; claims: { supported: number; contradicted: number; not_found: number }; compared: number; corrections: { written: boolean; leftOut: boolean; repairs: string[]; edits: ({ blockId: string; change: 'replaced' | 'deleted'; reason: string | null })[]; refused: number; unread: number } | null; repairs: string[] } | null; editing: { written: boolean; leftOut: boolean; repairs: string[]; edits: ({ blockId: string; change: 'replaced' | 'deleted'; reason: string | null })[]; refused: number; unread: number } | null; lead: { written: boolean; leftOut: boolean; repairs: string[]; words: number; named: boolean } | null; checks: { nearCopies: { blockId: string; ofBlockId: string; share: number }[]; sameHeadings: { blockId: string; asBlockId: string }[]; keyword: { inLead: boolean; inHeading: boolean; density: number; tooDense: boolean } | null; figures: { blockId: string; figure: string }[]; lengths: { id: string; planned: number; words: number }[] } | null; images: { requested: number; delivered: number; items: ({ number: number; role: 'hero' | 'inline'; status: 'pending' | 'drawn' | 'delivered' | 'failed'; assetId: string | null; reason: 'no_model' | 'own_cover' | 'image_limit' | 'no_prompt' | 'refused' | 'busy' | 'misconfigured' | 'unanswered' | 'not_an_image' | 'too_large' | 'storage' | null; answered: number; unanswered: number })[] }; calls: ({ part: number | null; image: number | null; kind: 'questions' | 'notes' | 'outline' | 'plan' | 'section' | 'faq' | 'edits' | 'claims' | 'verdicts' | 'corrections' | 'lead' | 'imagePrompts' | 'image'; model: string; outcome: 'answered' | 'unanswered' | null; startedAt: string; milliseconds: number | null; inputTokens: number | null; cachedTokens: number | null; outputTokens: number | null; reasoningTokens: number | null })[] };
 
-export type LedgerEntry = { id: string; kind: 'grant' | 'purchase' | 'settlement'; amount: number; paymentEventId: string | null; purpose: 'translation' | 'refresh' | 'generate' | 'outline' | 'ai_operation' | null; runId: string | null; createdAt: string };
+export type ImageReport = { jobId: string; articleId: string; assetId: string; status: 'QUEUED' | 'TRANSLATING' | 'VALIDATING' | 'RESEARCHING' | 'OUTLINING' | 'WRITING' | 'GENERATING_IMAGE_PROMPTS' | 'GENERATING_IMAGES' | 'PROCESSING_MEDIA' | 'FINALIZING' | 'COMPLETED' | 'FAILED' | 'CANCELLED'; credits: { estimated: number; reserved: number; consumed: number }; quality: 'standard' | 'hd'; style: 'photorealistic' | 'editorial' | 'minimalist-vector' | '3d-render' | 'watercolor' | 'corporate-tech' | 'cinematic' | 'illustration' | null; prompt: string | null; reason: 'no_model' | 'own_cover' | 'image_limit' | 'no_prompt' | 'refused' | 'busy' | 'misconfigured' | 'unanswered' | 'not_an_image' | 'too_large' | 'storage' | null; calls: ({ model: string; outcome: 'answered' | 'unanswered' | null; startedAt: string; milliseconds: number | null })[] };
+
+export type LedgerEntry = { id: string; kind: 'grant' | 'purchase' | 'settlement'; amount: number; paymentEventId: string | null; purpose: 'translation' | 'refresh' | 'generate' | 'outline' | 'image' | 'ai_operation' | null; runId: string | null; createdAt: string };
 
 export type AuditEntry = { id: string; action: string; actor: { kind: 'api_key' | 'operator' | 'system'; id: string | null }; targetType: string; targetId: string | null; details: Record<string, unknown>; requestId: string | null; createdAt: string };
 
 export type Workspace = { id: string; name: string; sharedMemory: boolean; createdAt: string };
+
+export type ArticleCreatedEvent = { event: 'article.created'; data: { articleId: string; projectId: string; title: string } };
+
+export type ArticleGenerationStartedEvent = { event: 'article.generation.started'; data: { articleId: string; jobId: string; estimatedCredits: number } };
+
+export type ArticleGenerationCompletedEvent = { event: 'article.generation.completed'; data: { articleId: string; jobId: string; consumedCredits: number } };
+
+export type ArticleGenerationFailedEvent = { event: 'article.generation.failed'; data: { articleId: string; jobId: string; error: string } };
+
+export type ArticleApprovedEvent = { event: 'article.approved'; data: { articleId: string; reviewId: string; previousStatus: 'DRAFT' | 'QUEUED' | 'PROCESSING' | 'NEEDS_REVIEW' | 'CHANGES_REQUESTED' | 'APPROVED' | 'PUBLISHED' } };
+
+export type ArticleRejectedEvent = { event: 'article.rejected'; data: { articleId: string; reviewId: string; decision: 'rejected' | 'changes_requested' } };
+
+export type ArticlePublishedEvent = { event: 'article.published'; data: { articleId: string; workspaceId: string; projectId: string; slug: string; status: 'DRAFT' | 'QUEUED' | 'PROCESSING' | 'NEEDS_REVIEW' | 'CHANGES_REQUESTED' | 'APPROVED' | 'PUBLISHED' | 'DELETED'; primaryLanguage: string; translationGroupId: string; title: string } };
+
+export type ArticleUpdatedEvent = { event: 'article.updated'; data: { articleId: string; workspaceId: string; projectId: string; slug: string; status: 'DRAFT' | 'QUEUED' | 'PROCESSING' | 'NEEDS_REVIEW' | 'CHANGES_REQUESTED' | 'APPROVED' | 'PUBLISHED' | 'DELETED'; primaryLanguage: string; translationGroupId: string; title: string; changed: ('title' | 'content' | 'slug' | 'categories' | 'metaTitle' | 'metaDescription' | 'targetKeywords' | 'secondaryKeywords')[]; previousSlug?: string } };
+
+export type ArticleUnpublishedEvent = { event: 'article.unpublished'; data: { articleId: string; workspaceId: string; projectId: string; slug: string; status: 'DRAFT' | 'QUEUED' | 'PROCESSING' | 'NEEDS_REVIEW' | 'CHANGES_REQUESTED' | 'APPROVED' | 'PUBLISHED' | 'DELETED'; primaryLanguage: string; translationGroupId: string; title: string; previousStatus: 'PUBLISHED'; reason: 'status_changed' | 'deleted' } };
+
+export type ImageGeneratedEvent = { event: 'image.generated'; data: { articleId: string; assetId: string; type: 'hero' | 'inline' } };
+
+export type ImageRegeneratedEvent = { event: 'image.regenerated'; data: { articleId: string; assetId: string; type?: 'hero' } };
+
+export type CreditsPurchasedEvent = { event: 'credits.purchased'; data: { creditAmount: number; paymentEventId: string } };
+
+export type CreditsGrantedEvent = { event: 'credits.granted'; data: { creditAmount: number; paymentEventId: string } };
+
+export type CreditsConsumedEvent = { event: 'credits.consumed'; data: { articleId: string; jobId: string; credits: number } };
 
 /** What each call takes and what its success responses are. */
 export interface Operations {
@@ -176,13 +214,48 @@ export interface Operations {
   };
   /** Send a test event to an endpoint */
   testWebhook: {
-    input: { params: { workspaceId: string; endpointId: string } };
+    input: { params: { workspaceId: string; endpointId: string }; body?: { event?: EventName | null } };
     output: { status: 200; headers: Headers; body: WebhookPingResult };
   };
-  /** Redeliver what failed */
+  /** Redeliver what failed, or all of a time */
   redeliverFailedWebhooks: {
-    input: { params: { workspaceId: string; endpointId: string }; body: { since: string } };
-    output: { status: 202; headers: Headers; body: { count: number } };
+    input: { params: { workspaceId: string; endpointId: string }; body: { since: string; until?: string | null; events?: EventName[] | null; status?: 'failed' | 'succeeded' | null; dryRun?: boolean | null; cursor?: string | null } };
+    output: { status: 202; headers: Headers; body: { count: number; nextCursor: string | null } };
+  };
+  /** Rotate the signing secret of an endpoint */
+  rotateWebhookSecret: {
+    input: { params: { workspaceId: string; endpointId: string }; body: { overlapHours?: number | null } };
+    output: { status: 201; headers: Headers; body: RotatedWebhookSecret };
+  };
+  /** End the overlap of a rotation */
+  activateWebhookSecret: {
+    input: { params: { workspaceId: string; endpointId: string } };
+    output: { status: 200; headers: Headers; body: { ok: true } };
+  };
+  /** Replace the settings of an endpoint */
+  putWebhookSettings: {
+    input: { params: { workspaceId: string; endpointId: string }; body: { description: string; rateLimit: number | null; headers?: Record<string, string> | null } };
+    output: { status: 200; headers: Headers; body: { endpoint: WebhookEndpoint } };
+  };
+  /** Pause an endpoint */
+  pauseWebhook: {
+    input: { params: { workspaceId: string; endpointId: string } };
+    output: { status: 200; headers: Headers; body: { endpoint: WebhookEndpoint } };
+  };
+  /** Resume an endpoint */
+  resumeWebhook: {
+    input: { params: { workspaceId: string; endpointId: string } };
+    output: { status: 200; headers: Headers; body: { endpoint: WebhookEndpoint } };
+  };
+  /** Read the health of an endpoint */
+  readWebhookHealth: {
+    input: { params: { workspaceId: string; endpointId: string } };
+    output: { status: 200; headers: Headers; body: { health: WebhookEndpointHealth } };
+  };
+  /** List webhook deliveries */
+  listWebhookDeliveries: {
+    input: { params: { workspaceId: string }; query?: { limit?: number; cursor?: string; endpointId?: string; eventType?: EventName; status?: 'pending' | 'succeeded' | 'failed'; since?: string; until?: string } };
+    output: { status: 200; headers: Headers; body: { deliveries: ListedWebhookDelivery[]; nextCursor: string | null } };
   };
   /** Read a webhook delivery */
   getWebhookDelivery: {
@@ -343,6 +416,16 @@ export interface Operations {
   fetchHero: {
     input: { params: { articleId: string }; body: { url: string; altText?: string | null } };
     output: { status: 201; headers: Headers; body: { asset: Asset } };
+  };
+  /** Estimate the regeneration of an image */
+  estimateRegeneration: {
+    input: { params: { articleId: string; assetId: string }; query?: { quality?: 'standard' | 'hd' } };
+    output: { status: 200; headers: Headers; body: { estimate: RegenerationEstimate; wallet: Wallet; sufficient: boolean } };
+  };
+  /** Regenerate an image */
+  regenerateImage: {
+    input: { params: { articleId: string; assetId: string }; headers?: { 'Idempotency-Key'?: string }; body?: { prompt?: string | null; quality?: 'standard' | 'hd' | null; idempotencyKey?: string | null } };
+    output: { status: 200; headers: Headers; body: { article: Article; job: Job; estimate: null; reused: true } } | { status: 202; headers: Headers; body: { article: Article; job: Job; estimate: RegenerationEstimate; reused: false } };
   };
   /** List categories */
   listCategories: {
@@ -627,7 +710,7 @@ export interface Operations {
   /** Read the report of a job */
   readJobReport: {
     input: { params: { jobId: string } };
-    output: { status: 200; headers: Headers; body: { report: TranslationReport | GenerationReport } };
+    output: { status: 200; headers: Headers; body: { report: TranslationReport | GenerationReport | ImageReport } };
   };
   /** Read the credit wallet */
   readWallet: {
@@ -661,6 +744,24 @@ export interface Operations {
   };
 }
 
+/** The body of a webhook delivery, by the name of its event. */
+export interface WebhookEvents {
+  'article.created': ArticleCreatedEvent;
+  'article.generation.started': ArticleGenerationStartedEvent;
+  'article.generation.completed': ArticleGenerationCompletedEvent;
+  'article.generation.failed': ArticleGenerationFailedEvent;
+  'article.approved': ArticleApprovedEvent;
+  'article.rejected': ArticleRejectedEvent;
+  'article.published': ArticlePublishedEvent;
+  'article.updated': ArticleUpdatedEvent;
+  'article.unpublished': ArticleUnpublishedEvent;
+  'image.generated': ImageGeneratedEvent;
+  'image.regenerated': ImageRegeneratedEvent;
+  'credits.purchased': CreditsPurchasedEvent;
+  'credits.granted': CreditsGrantedEvent;
+  'credits.consumed': CreditsConsumedEvent;
+}
+
 /** Method and path of each call. */
 export const OPERATIONS = {
   listApiKeys: ['GET', '/api/workspaces/{workspaceId}/api-keys'],
@@ -678,6 +779,13 @@ export const OPERATIONS = {
   listOpenWebhookDeliveries: ['GET', '/api/workspaces/{workspaceId}/webhooks/{endpointId}/deliveries'],
   testWebhook: ['POST', '/api/workspaces/{workspaceId}/webhooks/{endpointId}/test'],
   redeliverFailedWebhooks: ['POST', '/api/workspaces/{workspaceId}/webhooks/{endpointId}/redeliver'],
+  rotateWebhookSecret: ['POST', '/api/workspaces/{workspaceId}/webhooks/{endpointId}/rotate-secret'],
+  activateWebhookSecret: ['POST', '/api/workspaces/{workspaceId}/webhooks/{endpointId}/activate-secret'],
+  putWebhookSettings: ['PUT', '/api/workspaces/{workspaceId}/webhooks/{endpointId}/settings'],
+  pauseWebhook: ['POST', '/api/workspaces/{workspaceId}/webhooks/{endpointId}/pause'],
+  resumeWebhook: ['POST', '/api/workspaces/{workspaceId}/webhooks/{endpointId}/resume'],
+  readWebhookHealth: ['GET', '/api/workspaces/{workspaceId}/webhooks/{endpointId}/health'],
+  listWebhookDeliveries: ['GET', '/api/workspaces/{workspaceId}/webhooks/deliveries'],
   getWebhookDelivery: ['GET', '/api/workspaces/{workspaceId}/webhooks/deliveries/{deliveryId}'],
   redeliverWebhook: ['POST', '/api/workspaces/{workspaceId}/webhooks/deliveries/{deliveryId}/redeliver'],
   cancelWebhookDelivery: ['POST', '/api/workspaces/{workspaceId}/webhooks/deliveries/{deliveryId}/cancel'],
@@ -710,6 +818,8 @@ export const OPERATIONS = {
   deleteAsset: ['DELETE', '/api/articles/{articleId}/assets/{assetId}'],
   uploadHero: ['PUT', '/api/articles/{articleId}/hero'],
   fetchHero: ['POST', '/api/articles/{articleId}/hero/from-url'],
+  estimateRegeneration: ['GET', '/api/articles/{articleId}/assets/{assetId}/regenerate/estimate'],
+  regenerateImage: ['POST', '/api/articles/{articleId}/assets/{assetId}/regenerate'],
   listCategories: ['GET', '/api/workspaces/{workspaceId}/categories'],
   createCategory: ['POST', '/api/workspaces/{workspaceId}/categories'],
   updateCategory: ['PATCH', '/api/workspaces/{workspaceId}/categories/{categoryId}'],

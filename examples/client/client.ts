@@ -1,4 +1,4 @@
-import { OPERATIONS, type Operations, type Problem } from './api.ts';
+import { OPERATIONS, type Operations, type Problem, type WebhookEvents } from './api.ts';
 
 /** A response other than 2xx. Look at `problem.code`; quote `problem.requestId` when you report it. */
 export class ApiError extends Error {
@@ -65,3 +65,12 @@ export function createClient({ baseUrl, apiKey }: ClientOptions): Call {
     return { status: response.status, headers: response.headers, body: content } as never;
   };
 }
+
+/**
+ * Whether a verified webhook is this event; then its `data` has that event's fields. A later release may send more fields, and
+ * events that this client does not know.
+ */
+export const isEvent = <Name extends keyof WebhookEvents>(
+  webhook: { readonly event: string },
+  name: Name,
+): webhook is WebhookEvents[Name] => webhook.event === name;

@@ -29,6 +29,8 @@ interface Media {
 
 export interface OpenApi {
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
+  /** The requests that the service sends, by the event's name. */
+  readonly webhooks: Readonly<Record<string, { readonly post: Pick<Operation, 'requestBody'> }>>;
   readonly components: { readonly schemas: Readonly<Record<string, Schema>> };
 }
 
@@ -115,7 +117,7 @@ function outputOf({ responses }: Operation): string {
 }
 
 /** The text of api.ts. */
-export function generate({ paths, components }: OpenApi): string {
+export function generate({ paths, webhooks, components }: OpenApi): string {
   const operations = Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => ({ path, method: method.toUpperCase(), operation })),
   );
@@ -131,6 +133,14 @@ export function generate({ paths, components }: OpenApi): string {
     ...operations.map(
       ({ operation }) =>
         `  /** ${operation.summary} */\n  ${operation.operationId}: {\n    input: ${inputOf(operation)};\n    output: ${outputOf(operation)};\n  };`,
+    ),
+    '}',
+    '',
+    '/** The body of a webhook delivery, by the name of its event. */',
+    'export interface WebhookEvents {',
+    ...Object.entries(webhooks).map(
+      ([name, { post }]) =>
+        `  ${key(name)}: ${typeOf(post.requestBody?.content['application/json']?.schema ?? {})};`,
     ),
     '}',
     '',

@@ -12,7 +12,7 @@ import { buffer } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type VerifiedWebhook, verifyWebhook } from '../../src/webhooks/verify.ts';
 import type { Article, Job } from './api.ts';
-import { ApiError, type Call, createClient } from './client.ts';
+import { ApiError, type Call, createClient, isEvent } from './client.ts';
 
 /** Receives one delivery: resolves with its content once its signature is verified. */
 async function receiveOne(
@@ -114,6 +114,7 @@ export async function walk(call: Call, print: (line: string) => void): Promise<A
   print(`${article.status} in ${article.primaryLanguage}: ${article.title}`);
 
   const webhook = await received;
+  if (!isEvent(webhook, 'article.created')) throw new Error(`received ${webhook.event}`);
   print(`verified webhook ${webhook.event} of article ${webhook.data.articleId}`);
 
   try {

@@ -49,8 +49,8 @@ export async function readAssets(
   }));
 }
 
-/** SQL over `articles`: a hash of the article's images with their roles and alternative texts; null without any. */
-export const IMAGES_HASH = sql`(SELECT md5(json_agg(json_build_array(id, role, alt_text) ORDER BY id)::text)
+/** SQL over `articles`: a hash of the article's images with their roles, bytes and alternative texts; null without any. */
+export const IMAGES_HASH = sql`(SELECT md5(json_agg(json_build_array(id, role, content_hash, alt_text) ORDER BY id)::text)
   FROM assets WHERE article_id = articles.id)`;
 
 /** New ids for copies of the images, by source id. */

@@ -22,7 +22,7 @@ interface Transition {
 /** Only a job moves an article out of these (contract.md R1). */
 export const JOB_OWNED: readonly ArticleStatus[] = ['QUEUED', 'PROCESSING'];
 
-/** Open jobs of these purposes own their article; a refresh does not. */
+/** Open jobs of these purposes own their article; a refresh or a regeneration of an image does not. */
 export const OWNING: readonly JobPurpose[] = ['translate', 'generate', 'outline'];
 
 const AT_REST: readonly ArticleStatus[] = [

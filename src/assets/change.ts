@@ -7,9 +7,9 @@ import { releaseBytes } from '../credits/storage-quota.ts';
 import type { Tx } from '../db/database.ts';
 import { inTransaction } from '../db/transaction.ts';
 import { parsePlaces, showsImage } from '../document/render/places.ts';
-import { notFound } from '../errors.ts';
 import { recordEvents } from '../events/record.ts';
 import type { ArticleId, AssetId } from '../ids.ts';
+import { findAsset } from './read.ts';
 import { type Asset, type AssetRow, assetColumns, toAsset } from './schemas.ts';
 
 /**
@@ -70,18 +70,12 @@ export async function deleteAsset(
   });
 }
 
-async function findAsset(tx: Tx, articleId: ArticleId, assetId: AssetId): Promise<AssetRow> {
-  const row = await tx
-    .selectFrom('assets')
-    .select(assetColumns)
-    .where('article_id', '=', articleId)
-    .where('id', '=', assetId)
-    .executeTakeFirstOrThrow(() => notFound('asset'));
-  return row;
-}
-
 /** True when readers see the image, or its alternative text: the hero always; an inline image where the body uses it. */
-function isShown(asset: AssetRow, article: ArticleRow, what: 'image' | 'alternative text'): boolean {
+export function isShown(
+  asset: Pick<AssetRow, 'id' | 'role'>,
+  article: Pick<ArticleRow, 'content_places'>,
+  what: 'image' | 'alternative text',
+): boolean {
   if (asset.role === 'hero') return true;
   const places = parsePlaces(article.content_places);
   return showsImage(places, asset.id, what === 'alternative text');

@@ -1,3 +1,4 @@
+import { findFormerBlob, type ServedBlob } from '../articles/former-blobs.ts';
 import { contentMark } from '../blobs/asset.ts';
 import type { BlobStore } from '../blobs/blob-store.ts';
 import { rethrowUnread } from '../blobs/unavailable.ts';
@@ -28,15 +29,12 @@ interface StoredImage {
 }
 
 /** The bytes of an image that have this mark: its own, its preview's or its thumbnail's. */
-const shownAt = (mark: string, image: StoredImage): { hash: string; mediaType: string } | undefined =>
+const shownAt = (mark: string, image: StoredImage): ServedBlob | undefined =>
   [
     { hash: image.content_hash, mediaType: image.media_type },
     { hash: image.preview_hash, mediaType: VARIANT_MEDIA_TYPE },
     { hash: image.thumbnail_hash, mediaType: VARIANT_MEDIA_TYPE },
-  ].find(
-    (each): each is { hash: string; mediaType: string } =>
-      each.hash !== null && contentMark(each.hash) === mark,
-  );
+  ].find((each): each is ServedBlob => each.hash !== null && contentMark(each.hash) === mark);
 
 /** Bytes of an image that the connection of its reader holds, beside those that the store does. */
 const BYTES_SENT = 32 * 1024;
@@ -63,7 +61,8 @@ export const createAssetPages = ({ db, blobs }: { db: Database; blobs: BlobStore
         .where('projects.deleted_at', 'is', null)
         .where('workspaces.deleted_at', 'is', null)
         .executeTakeFirst();
-      const shown = asset && shownAt(c.req.param('mark') ?? '', asset);
+      const mark = c.req.param('mark') ?? '';
+      const shown = asset && (shownAt(mark, asset) ?? (await findFormerBlob(db, id, mark)));
       if (shown === undefined) throw notFound('asset');
       const blob = await blobs.open(shown.hash).catch(rethrowUnread);
       if (blob === null) throw notFound('asset');

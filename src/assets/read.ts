@@ -1,9 +1,10 @@
 import { sql } from 'kysely';
 import { requirePermissions, type VerbContext } from '../context.ts';
+import type { Tx } from '../db/database.ts';
 import { notFound } from '../errors.ts';
 import type { ListPage } from '../http/stream-list.ts';
 import type { ArticleId, AssetId } from '../ids.ts';
-import { type Asset, assetColumns, toAsset } from './schemas.ts';
+import { type Asset, type AssetRow, assetColumns, toAsset } from './schemas.ts';
 
 /** Images of a page. The widest, with names of control characters, are 8 KB as JSON each. */
 const PAGE_ASSETS = 32;
@@ -61,3 +62,12 @@ export async function readAsset(
     .executeTakeFirstOrThrow(() => notFound('asset'));
   return toAsset(row);
 }
+
+/** The image of a locked article. @throws {ServiceError} RESOURCE_NOT_FOUND */
+export const findAsset = (tx: Tx, articleId: ArticleId, assetId: AssetId): Promise<AssetRow> =>
+  tx
+    .selectFrom('assets')
+    .select(assetColumns)
+    .where('article_id', '=', articleId)
+    .where('id', '=', assetId)
+    .executeTakeFirstOrThrow(() => notFound('asset'));

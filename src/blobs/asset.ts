@@ -1,3 +1,4 @@
+import { sql } from 'kysely';
 import type { AssetId } from '../ids.ts';
 
 /** Maximum bytes of an image. */
@@ -23,5 +24,10 @@ export const IMAGE_MEDIA_TYPES = [
 export const assetPath = (id: AssetId, contentHash: string): string =>
   `/assets/${id}/${contentMark(contentHash)}`;
 
+const MARK_CHARACTERS = 16;
+
 /** The first characters of a content hash. */
-export const contentMark = (contentHash: string): string => contentHash.slice(0, 16);
+export const contentMark = (contentHash: string): string => contentHash.slice(0, MARK_CHARACTERS);
+
+/** SQL: the mark of the hash in a column. */
+export const markOf = (column: string) => sql<string>`left(${sql.ref(column)}, ${sql.lit(MARK_CHARACTERS)})`;

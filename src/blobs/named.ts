@@ -9,5 +9,6 @@ export const NAMED_BLOBS = sql`(
   SELECT content_hash AS hash, article_id FROM assets
   UNION ALL SELECT preview_hash, article_id FROM assets WHERE preview_hash IS NOT NULL
   UNION ALL SELECT thumbnail_hash, article_id FROM assets WHERE thumbnail_hash IS NOT NULL
+  UNION ALL SELECT former.content_hash, article_id FROM asset_former_blobs AS former JOIN assets ON id = asset_id
   UNION ALL SELECT hash, NULL FROM staged_blobs
 )`;

@@ -60,7 +60,8 @@ export const removeOlder = (
   db: Database,
   [table, time]:
     | ['article_revisions' | 'proposals' | 'audit_entries' | 'generation_calls', 'created_at']
-    | ['translation_memory', 'used_at'],
+    | ['translation_memory', 'used_at']
+    | ['asset_former_blobs', 'replaced_at'],
   { ageMs, limit }: { readonly ageMs: number; readonly limit: number },
   onProgress?: () => void,
 ): Promise<number> =>

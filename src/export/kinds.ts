@@ -161,6 +161,12 @@ export const KINDS: readonly Kind[] = [
   { ...table('article-sources', 'article_sources', ofLivingArticle), large: true },
   table('article-notes', 'article_notes', ofLivingArticle),
   table('article-claims', 'article_claims', ofLivingArticle),
+  {
+    ...table('asset-former-blobs', 'asset_former_blobs'),
+    rows: (workspaceId) => sql`
+      SELECT former.* FROM asset_former_blobs AS former JOIN assets ON assets.id = former.asset_id
+      WHERE former.workspace_id = ${workspaceId} AND ${ofLivingArticle(workspaceId)}`,
+  },
   table('reviews', 'reviews', ofLivingArticle, toReview),
   table('idea-clusters', 'idea_clusters', inLivingProject),
   table('jobs', 'jobs', inLivingProject, toJob),
@@ -183,9 +189,12 @@ export const KINDS: readonly Kind[] = [
   {
     name: 'webhook-endpoints',
     tables: ['webhook_endpoints'],
-    // Without the secret.
+    // Without the secret, and the values of custom headers that are stored with it.
     rows: (workspaceId) => sql`
-      SELECT id, url, events, description, active, created_at FROM webhook_endpoints
+      SELECT id, url, events, description, active, paused_at, rate_limit, header_names AS headers, created_at,
+        CASE WHEN NOT active THEN coalesce(disabled_for, 'operator') END AS disabled_for,
+        CASE WHEN rotation_ends_at > now() THEN rotation_ends_at END AS rotation_ends_at
+      FROM webhook_endpoints
       WHERE workspace_id = ${workspaceId} AND deleted_at IS NULL`,
     shape: asRow,
   },
@@ -208,4 +217,6 @@ export const NOT_EXPORTED: Readonly<Record<string, string>> = {
   event_fanouts: 'a list of work that is emptied within seconds',
   event_queue: 'a list of work that is emptied within seconds',
   event_counters: 'follows from the event log',
+  webhook_health: 'figures of how endpoints fared; counted anew',
+  webhook_hours: 'figures of how endpoints fared; counted anew',
 };

@@ -41,10 +41,10 @@ export type Generated =
     }
   | Replayed;
 
-/** The outcome of the transaction; a replay starts no run. */
-export interface Queued {
-  readonly generated: Generated;
-  readonly run: StartableJob | null;
+/** What an admission has written, and the job whose run starts after the commit. */
+export interface Queued<Result = Generated> {
+  readonly generated: Result;
+  readonly run: StartableJob;
 }
 
 /**
@@ -52,13 +52,13 @@ export interface Queued {
  * commit.
  * @param admit validates the request and admits the job
  */
-export async function queueGeneration(
-  context: GenerationContext,
+export async function queueGeneration<Result>(
+  context: VerbContext & { readonly runs: JobRuns },
   key: string | undefined,
-  admit: (tx: Tx) => Promise<Queued>,
-): Promise<Generated> {
+  admit: (tx: Tx) => Promise<Queued<Result>>,
+): Promise<Result | Replayed> {
   const attempt = () =>
-    inTransaction(context.db, async (tx) => {
+    inTransaction<{ generated: Result | Replayed; run: StartableJob | null }>(context.db, async (tx) => {
       const replayed = await replay(tx, context, key);
       return replayed === null ? admit(tx) : { generated: replayed, run: null };
     });

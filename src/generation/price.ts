@@ -55,6 +55,9 @@ export function imagesOf({
 export const firstRun = ({ reviewOutline }: Pick<GenerationConfig, 'reviewOutline'>): PricedRun =>
   reviewOutline ? 'outline' : 'whole';
 
+/** The price of one image. */
+export const imageCredits = (quality: GenerationConfig['imageQuality']): number => IMAGE_CREDITS[quality];
+
 /** Maximum price of a run, which is quoted and reserved (contract.md G32). */
 export function priceOf(
   config: GenerationConfig,
@@ -64,7 +67,7 @@ export function priceOf(
   const writes = run !== 'outline';
   const imageCount = writes ? imagesOf(config) : 0;
   const text = writes ? textCredits(config.wordCount, config) : 0;
-  const images = imageCount * IMAGE_CREDITS[config.imageQuality];
+  const images = imageCount * imageCredits(config.imageQuality);
   const researches = config.researchEnabled && features.webResearch && run !== 'approved';
   const checksFacts = config.researchEnabled && features.factChecking && writes;
   const research = researches ? RESEARCH_CREDITS : 0;

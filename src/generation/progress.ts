@@ -25,9 +25,15 @@ const DRAWING_TO = progressAt('media-processing');
 
 /**
  * Moves a job to a step, unless it is past it. Idempotent.
+ * @param reached the progress on entering it, of a job that has not all steps
  * @returns false when the job has ended
  */
-export async function enterStep(db: Database, jobId: JobId, step: GenerationStep): Promise<boolean> {
+export async function enterStep(
+  db: Database,
+  jobId: JobId,
+  step: GenerationStep,
+  reached?: number,
+): Promise<boolean> {
   const at = STEPS.findIndex((each) => each.step === step);
   const before = STEPS.slice(0, at).map((each) => each.status);
   const { status, progress } = STEPS[at] ?? STEPS[0];
@@ -37,7 +43,7 @@ export async function enterStep(db: Database, jobId: JobId, step: GenerationStep
     .set((eb) => ({
       status: eb.case().when(isBefore).then(status).else(eb.ref('status')).end(),
       current_step: eb.case().when(isBefore).then(step).else(eb.ref('current_step')).end(),
-      progress: eb.fn<number>('greatest', ['progress', eb.val(progress)]),
+      progress: eb.fn<number>('greatest', ['progress', eb.val(reached ?? progress)]),
     }))
     .where('id', '=', jobId)
     .where('ended_at', 'is', null)

@@ -7,9 +7,9 @@ const JOBS_AT_ONCE = 100;
 const CALLS_AT_ONCE = 5_000;
 
 /**
- * Removes settings, voice, outline, sections, searches, pages and prompts of images of jobs that ended before the retention, and calls that began before it. The
- * jobs stay, and the figures of their reports but for the calls.
- * @returns number of jobs
+ * Removes settings, voice, outline, sections, searches, pages and prompts of images of jobs that ended before the
+ * retention, and calls that began before it. The jobs stay, and the figures of their reports but for the calls.
+ * @returns number of generations
  */
 export async function pruneGenerations(db: Database, options: PruneOptions): Promise<number> {
   const { retentionMs, onProgress } = options;
@@ -19,6 +19,7 @@ export async function pruneGenerations(db: Database, options: PruneOptions): Pro
     { ageMs: retentionMs, limit: CALLS_AT_ONCE },
     onProgress,
   );
+  await pruneImages(db, options);
   return pruneJobs(
     db,
     {
@@ -48,6 +49,21 @@ export async function pruneGenerations(db: Database, options: PruneOptions): Pro
         for (const table of ['generation_searches', 'generation_pages'] as const) {
           await tx.deleteFrom(table).where('job_id', 'in', jobIds).execute();
         }
+      },
+    },
+    options,
+  );
+}
+
+/** Also of jobs that make an image anew, which have nothing else. */
+const pruneImages = (db: Database, options: PruneOptions): Promise<number> =>
+  pruneJobs(
+    db,
+    {
+      table: 'generation_images',
+      mark: 'prompt',
+      atOnce: JOBS_AT_ONCE,
+      async empty(tx, jobIds) {
         await tx
           .updateTable('generation_images')
           .set({ prompt: null, alt_text: null, caption: null, drawn_hash: null, processed: null })
@@ -57,4 +73,3 @@ export async function pruneGenerations(db: Database, options: PruneOptions): Pro
     },
     options,
   );
-}

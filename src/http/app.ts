@@ -19,7 +19,7 @@ import {
   respond,
 } from './exchange.ts';
 import { DEFAULT_BODY_BYTES, type HttpLimits } from './limits.ts';
-import { documentRoutes } from './openapi.ts';
+import { type DocumentedWebhook, documentRoutes } from './openapi.ts';
 import { createProbes, type Page } from './pages.ts';
 import { createProgress } from './progress.ts';
 import { createRateLimiter } from './rate-limits.ts';
@@ -55,6 +55,8 @@ export interface HttpDependencies {
   readonly keys: Keys;
   /** The result of /readyz. */
   readonly readiness: () => Promise<Readiness>;
+  /** The requests that the service itself sends, for the document. */
+  readonly webhooks?: readonly DocumentedWebhook[];
   /** Pages without a key, besides the probes; built with the description of the routes. */
   readonly pages: (document: () => object) => readonly Page[];
   /** Called once for every response. */
@@ -180,7 +182,10 @@ export function createApp(dependencies: HttpDependencies, routes: readonly Route
     app.on(method.toUpperCase(), honoPath(path), exchanged(path, serve(route)));
   }
 
-  const pages = [...createProbes(dependencies.readiness), ...dependencies.pages(documentRoutes(app, routes))];
+  const pages = [
+    ...createProbes(dependencies.readiness),
+    ...dependencies.pages(documentRoutes(app, routes, dependencies.webhooks ?? [])),
+  ];
   for (const page of pages) {
     const { path, serve, probe = false } = page;
     const limited = async (exchange: Exchange, c: Context<Env>): Promise<Response> => {

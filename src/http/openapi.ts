@@ -218,11 +218,59 @@ function operationOf(definition: RouteDefinition, write: ReturnType<typeof creat
   } as Operation;
 }
 
+/** A request that the service sends, for the document alone. */
+export interface DocumentedWebhook {
+  readonly name: string;
+  /** Of the body. */
+  readonly schema: z.ZodType;
+  readonly example: object;
+}
+
+const WEBHOOK_HEADERS = {
+  'webhook-id': "The event's id, the same in every delivery and redelivery: deduplicate on it.",
+  'webhook-timestamp': 'Unix seconds.',
+  'webhook-signature':
+    'Standard Webhooks: `v1,<base64>`; two of them, parted by a space, while a secret is rotated.',
+  'x-service-signature': '`t=<unix seconds>,v1=<hex>`.',
+  'x-service-timestamp': 'The same t.',
+  'x-service-event': 'The event name.',
+  'x-service-delivery': "The delivery's id, the same on every attempt of it.",
+};
+
+const webhookOf = (
+  { name, schema, example }: DocumentedWebhook,
+  write: ReturnType<typeof createSchemaWriter>,
+): Operation =>
+  ({
+    method: 'post',
+    path: name,
+    summary: name,
+    tags: ['Webhooks'],
+    parameters: Object.entries(WEBHOOK_HEADERS).map(([header, description]) => ({
+      name: header,
+      in: 'header',
+      required: true,
+      description,
+      schema: { type: 'string' },
+    })),
+    requestBody: {
+      required: true,
+      content: { 'application/json': { schema: write(schema, 'output', name), example } },
+    },
+    responses: {
+      '2XX': { description: 'Received. Anything else is a failure; 5xx and 429 are tried again.' },
+    },
+  }) as Operation;
+
 /**
- * Registers every route in the app's OpenAPI registry, from the schemas that validate. Returns a builder of the
+ * Registers every route and webhook in the app's OpenAPI registry, from the schemas that validate. Returns a builder of the
  * document (OpenAPI 3.1, relative to the server it was read from), which builds once.
  */
-export function documentRoutes(app: OpenAPIHono<Env>, routes: readonly RouteModule[]): () => object {
+export function documentRoutes(
+  app: OpenAPIHono<Env>,
+  routes: readonly RouteModule[],
+  webhooks: readonly DocumentedWebhook[],
+): () => object {
   const registry = app.openAPIRegistry;
   const write = createSchemaWriter((name, schema) => {
     registry.registerComponent('schemas', name, schema as Component);
@@ -240,6 +288,7 @@ export function documentRoutes(app: OpenAPIHono<Env>, routes: readonly RouteModu
     });
   }
   for (const { definition } of routes) registry.registerPath(operationOf(definition, write));
+  for (const webhook of webhooks) registry.registerWebhook(webhookOf(webhook, write));
 
   const tags = [...new Set(routes.map(({ definition }) => definition.tags[0]))].map((name) => ({ name }));
   let document: object | undefined;

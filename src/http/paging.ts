@@ -21,14 +21,15 @@ export const integerParameter = (min: number, max: number, fallback: number) =>
 /** Maximum characters of a cursor; ours are shorter. */
 const MAX_CURSOR = 200;
 
+/** The field of a cursor, which may be left out. */
+export const cursorOf = (description: string) =>
+  z.string().max(MAX_CURSOR).optional().meta({ pattern: '^[A-Za-z0-9_-]+$', description });
+
 /** Query parameters of a paginated list. */
 export const pageQueryOf = (most: number, usual: number) =>
   z.object({
     limit: integerParameter(1, most, usual),
-    cursor: z.string().max(MAX_CURSOR).optional().meta({
-      pattern: '^[A-Za-z0-9_-]+$',
-      description: 'The nextCursor of the previous page. Omit it for the first page.',
-    }),
+    cursor: cursorOf('The nextCursor of the previous page. Omit it for the first page.'),
   });
 
 /** Those of most lists. */
@@ -114,15 +115,19 @@ export const encodeCursor = ({ at, id }: Position<string>): string =>
 
 /**
  * The position of the client's cursor, or null without one.
+ * @param pointer of the field that has it
  * @throws {ServiceError} INVALID_REQUEST for text that is no cursor
  */
-export function decodeCursor<Id extends string>(cursor: string | undefined): Position<Id> | null {
+export function decodeCursor<Id extends string>(
+  cursor: string | undefined,
+  pointer = 'query/cursor',
+): Position<Id> | null {
   if (cursor === undefined) return null;
   const [time = '', text = '', ...rest] = Buffer.from(cursor, 'base64url').toString().split(' ');
   const at = parseDateTime(time);
   const id = parseId<Id>(text);
   if (at === null || id === null || rest.length > 0) {
-    throw invalid('query/cursor', 'Send the nextCursor of the previous page, unchanged.');
+    throw invalid(pointer, 'Send the nextCursor of the previous page, unchanged.');
   }
   return { at, id };
 }

@@ -73,13 +73,14 @@ export async function endJob(tx: Tx, jobId: JobId, end: JobEnd): Promise<EndedJo
   return job;
 }
 
-/** Stores article.generation.failed for a failed generation; a cancelled one has no event. */
+/** Stores article.generation.failed for a failed generation of an article; a cancelled one has no event. */
 async function recordFailureEvent(
   tx: Tx,
   job: EndedJob & { readonly request_id: string | null },
   end: Ending,
 ): Promise<void> {
-  if (job.kind !== 'generation' || end.status !== 'FAILED') return;
+  const { kind, leaves } = PURPOSES[job.purpose];
+  if (kind !== 'generation' || leaves === null || end.status !== 'FAILED') return;
   const origin = { actor: { workspaceId: job.workspace_id }, requestId: job.request_id ?? '' };
   const data = { articleId: job.article_id, jobId: job.id, error: end.errorMessage };
   await recordEvents(tx, origin, [{ type: 'article.generation.failed', data }]);

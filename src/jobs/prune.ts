@@ -6,9 +6,9 @@ import type { JobId } from '../ids.ts';
 
 /** Working data that an area keeps for its jobs. */
 interface Kept {
-  readonly table: 'generations' | 'translations';
+  readonly table: 'generations' | 'generation_images' | 'translations';
   /** A column of it that is null once a job was pruned. */
-  readonly mark: 'config' | 'snapshot';
+  readonly mark: 'config' | 'prompt' | 'snapshot';
   /** Jobs per transaction. */
   readonly atOnce: number;
   /** Removes the working data of the jobs, the mark included. */

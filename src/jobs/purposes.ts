@@ -10,7 +10,7 @@ interface Purpose {
   readonly kind: Tables['jobs']['kind'];
   /** The purpose of its hold. */
   readonly hold: HoldPurpose;
-  /** What its article becomes when it ends without a result; null for one that it never owned. */
+  /** What its article becomes when it ends without a result; null for one that it never owned (contract.md G116). */
   readonly leaves: 'empty draft' | 'draft' | null;
   readonly first: FirstStep;
   /** True when its admission counts as one AI operation of the month: for runs that cost no credits. */
@@ -49,5 +49,12 @@ export const PURPOSES: Readonly<Record<JobPurpose, Purpose>> = {
     leaves: 'draft',
     first: VALIDATING,
     countsAsOperation: true,
+  },
+  image: {
+    kind: 'generation',
+    hold: 'image',
+    leaves: null,
+    first: { status: 'GENERATING_IMAGES', step: 'images' },
+    countsAsOperation: false,
   },
 };

@@ -2,7 +2,7 @@ import type { Selectable } from 'kysely';
 import { etagOfJson } from '../articles/etag.ts';
 import { requirePermissions, type VerbContext } from '../context.ts';
 import { inLivingProject } from '../db/living-projects.ts';
-import type { Tables } from '../db/tables.ts';
+import type { JobPurpose, Tables } from '../db/tables.ts';
 import { notFound } from '../errors.ts';
 import { type PageRequest, readPage } from '../http/paging.ts';
 import type { ArticleId, JobId } from '../ids.ts';
@@ -100,4 +100,16 @@ export async function readJob({ db, actor }: VerbContext, jobId: JobId): Promise
     .where('id', '=', jobId)
     .executeTakeFirstOrThrow(() => notFound('job'));
   return toJob(row);
+}
+
+/** What a job of the actor's workspace is for (articles.read). */
+export async function readPurpose({ db, actor }: VerbContext, jobId: JobId): Promise<JobPurpose> {
+  requirePermissions(actor, 'articles.read');
+  const { purpose } = await db
+    .selectFrom('jobs')
+    .select('purpose')
+    .where('workspace_id', '=', actor.workspaceId)
+    .where('id', '=', jobId)
+    .executeTakeFirstOrThrow(() => notFound('job'));
+  return purpose;
 }

@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import { articleChanged } from '../articles/queries.ts';
+import { OWNING } from '../articles/states.ts';
 import { isHoldOpen, MissingHoldError, settleHold } from '../credits/holds.ts';
 import { releaseBytes } from '../credits/storage-quota.ts';
 import type { Queryable, Tx } from '../db/database.ts';
@@ -62,10 +63,12 @@ export async function takeOver(tx: Tx, jobId: JobId, first: FirstStep): Promise<
     }))
     .where('id', '=', jobId)
     .where('ended_at', 'is', null)
-    .returning('article_id')
+    .returning(['article_id', 'purpose'])
     .executeTakeFirst();
   if (job === undefined) return false;
   if (!(await isHoldOpen(tx, jobId))) throw new MissingHoldError(`job ${jobId} is open without a hold`);
+  // An article that is QUEUED for another job.
+  if (!OWNING.includes(job.purpose)) return true;
   await tx
     .updateTable('articles')
     .set({ status: 'PROCESSING', ...articleChanged })

@@ -42,7 +42,7 @@ export async function startRun(
   { db, client }: Pick<StartDependencies, 'db' | 'client'>,
   job: StartableJob,
   run: {
-    readonly workflow: 'translateArticle' | 'refreshTranslation' | 'generateArticle';
+    readonly workflow: 'translateArticle' | 'refreshTranslation' | 'generateArticle' | 'regenerateImage';
     readonly taskQueue: string;
     readonly summary: string;
   },

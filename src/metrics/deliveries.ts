@@ -14,6 +14,8 @@ export interface DeliveryMetrics {
    * @param number which of the delivery's attempts it was: the last one ends the delivery
    */
   readonly attemptEnded: (verdict: AttemptRecord['verdict'], number: number) => void;
+  /** Called when an endpoint was disabled for failing. */
+  readonly endpointDisabled: () => void;
   /** Sets what counts the endpoints that this process holds; until then there are none. */
   readonly countHeld: (count: () => number) => void;
 }
@@ -48,6 +50,11 @@ export function createDeliveryMetrics(registry: Registry): DeliveryMetrics {
     buckets: [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 900, 3600],
     registers: [registry],
   });
+  const disabled = new Counter({
+    name: 'webhook_endpoints_disabled_total',
+    help: 'Endpoints disabled because nothing was delivered to them for five days.',
+    registers: [registry],
+  });
   let held = () => 0;
   new Gauge({
     name: 'webhook_endpoints_held',
@@ -70,6 +77,7 @@ export function createDeliveryMetrics(registry: Registry): DeliveryMetrics {
       const outcome = endOf(verdict, number);
       if (outcome !== null) ended.inc({ outcome });
     },
+    endpointDisabled: () => disabled.inc(),
     countHeld: (count) => {
       held = count;
     },

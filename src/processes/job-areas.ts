@@ -1,3 +1,4 @@
+import { regenerationArea } from '../assets/regenerate/area.ts';
 import type { Config } from '../config.ts';
 import { generationArea } from '../generation/area.ts';
 import type { GenerationFeatures } from '../generation/price.ts';
@@ -10,6 +11,7 @@ export const jobAreas: JobAreas = {
   refresh: refreshArea,
   generate: generationArea,
   outline: generationArea,
+  image: regenerationArea,
 };
 
 /** What generations have besides writing, as the deployment is configured. */

@@ -4,6 +4,10 @@ import { createWhoamiRoutes } from '../api-keys/whoami-routes.ts';
 import { createRevisionRoutes } from '../articles/revisions/routes.ts';
 import { createArticleRoutes } from '../articles/routes.ts';
 import { createImageFetcher } from '../assets/fetch-image.ts';
+import { imageReportExample } from '../assets/regenerate/examples.ts';
+import { readImageReport } from '../assets/regenerate/report.ts';
+import { createRegenerationRoutes } from '../assets/regenerate/routes.ts';
+import { imageReportSchema } from '../assets/regenerate/schemas.ts';
 import { createAssetRoutes } from '../assets/routes.ts';
 import { createAuditRoutes } from '../audit/routes.ts';
 import type { BlobStore } from '../blobs/blob-store.ts';
@@ -72,6 +76,8 @@ export interface RouteDependencies extends TurnLimits {
   readonly runCanceller: RunCanceller;
   readonly jobWatch: JobWatch;
   readonly eventWatch: EventWatch;
+  /** Whether a model draws images. */
+  readonly canDraw: boolean;
   /** Counts the states of versions in the background. */
   readonly catchUp: CatchUp;
   /** What generations have besides writing. */
@@ -98,6 +104,7 @@ export function createRoutes(dependencies: RouteDependencies): RouteModule[] {
       media: dependencies.media,
       fetchImage: createImageFetcher({ guard: dependencies.imageGuard, media: dependencies.media }),
     }),
+    ...createRegenerationRoutes(jobRuns, dependencies.canDraw),
     ...createCategoryRoutes(),
     ...createSuggestionRoutes(dependencies),
     ...createTranslationRoutes(jobRuns),
@@ -120,6 +127,7 @@ export function createRoutes(dependencies: RouteDependencies): RouteModule[] {
         example: generationReportExample,
         read: readGenerationReport,
       },
+      image: { schema: imageReportSchema, example: imageReportExample, read: readImageReport },
     }),
     ...createCreditRoutes(),
     ...createAuditRoutes(),

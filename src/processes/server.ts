@@ -9,6 +9,7 @@ import { connectionName, createSharedDatabase } from '../db/database.ts';
 import { createDatabaseProbe } from '../db/probe.ts';
 import { createEventWatch } from '../events/log/watch.ts';
 import { startDeliveryNotifier } from '../events/notifier.ts';
+import { describeEvents } from '../events/schemas.ts';
 import { createApp } from '../http/app.ts';
 import { DEFAULT_HTTP_LIMITS } from '../http/limits.ts';
 import { createReadiness } from '../http/readiness.ts';
@@ -125,6 +126,7 @@ export async function startServer(config: ConnectedConfig, logger: Logger): Prom
       trustedProxies: config.TRUSTED_PROXIES,
       keys: createKeys(db, lastUsed),
       pages: (document) => [...createReferencePages(document), ...createAssetPages({ db, blobs })],
+      webhooks: describeEvents(),
       observe: metrics.observe,
       readiness,
     },
@@ -143,6 +145,7 @@ export async function startServer(config: ConnectedConfig, logger: Logger): Prom
       jobWatch,
       eventWatch,
       catchUp,
+      canDraw: config.IMAGE_PROVIDER !== 'none',
       unbilledLimit: config.UNBILLED_LIMIT_WORDS,
       engineSlots: config.TRANSLATION_ACTIVITY_SLOTS,
       features: generationFeatures(config),

@@ -7,12 +7,18 @@ import { createGenerationMetrics, type GenerationMetrics } from '../metrics/gene
 import type { Health } from '../metrics/health.ts';
 import { createDependencyMetrics, createProcessMetrics } from '../metrics/process.ts';
 import { createReconcileMetrics, type RoundEnded } from '../metrics/reconcile.ts';
+import { createRegenerationMetrics, type RegenerationMetrics } from '../metrics/regenerations.ts';
 import { type RunningMetrics, serveMetrics } from '../metrics/serve.ts';
 import { createTemporalMetrics } from '../metrics/temporal.ts';
 import { type CountTranslations, createTranslationMetrics } from '../metrics/translations.ts';
 import { sdkMetricsUrl } from '../temporal/runtime.ts';
 
-export interface WorkerMetrics extends RunningMetrics, DeliveryMetrics, EventMetrics, GenerationMetrics {
+export interface WorkerMetrics
+  extends RunningMetrics,
+    DeliveryMetrics,
+    EventMetrics,
+    GenerationMetrics,
+    RegenerationMetrics {
   readonly countTranslations: CountTranslations;
   readonly roundEnded: RoundEnded;
 }
@@ -32,6 +38,7 @@ export async function startWorkerMetrics(
   const events = createEventMetrics(registry);
   const countTranslations = createTranslationMetrics(registry);
   const generations = createGenerationMetrics(registry);
+  const regenerations = createRegenerationMetrics(registry);
   const roundEnded = createReconcileMetrics(registry);
   const database = createDatabaseMetrics({ connectionString: config.DATABASE_URL, registry, logger });
   const { url, close } = await serveMetrics(
@@ -45,6 +52,7 @@ export async function startWorkerMetrics(
     ...deliveries,
     ...events,
     ...generations,
+    ...regenerations,
     countTranslations,
     roundEnded,
     url,

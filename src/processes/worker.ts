@@ -6,6 +6,7 @@ import { createAiActivities } from '../../activities/ai.ts';
 import { createBurstActivities } from '../../activities/bursts.ts';
 import { createGenerationActivities } from '../../activities/generation.ts';
 import { createMaintenanceActivities } from '../../activities/maintenance.ts';
+import { createRegenerationActivities } from '../../activities/regeneration.ts';
 import { createTranslationActivities } from '../../activities/translation.ts';
 import { createWebhookActivities } from '../../activities/webhooks.ts';
 import { startCheckingLinks } from '../articles/links/check.ts';
@@ -37,6 +38,8 @@ import { sdkMetricsUrl } from '../temporal/runtime.ts';
 import { taskQueues } from '../temporal/task-queues.ts';
 import { workerTuning } from '../temporal/tuning.ts';
 import { closeThreads } from '../threads/pool.ts';
+import { type AttemptEnd, createFigures } from '../webhooks/health/figures.ts';
+import { startUpkeep } from '../webhooks/health/upkeep.ts';
 import { createBursts } from '../webhooks/relay/bursts.ts';
 import { type Capacity, createCapacity } from '../webhooks/relay/capacity.ts';
 import { createHeldEndpoints } from '../webhooks/relay/held-endpoints.ts';
@@ -147,6 +150,7 @@ export async function startWorker(
   const notifier = startDeliveryNotifier({ connectionString: config.DATABASE_URL, logger });
   const stopped = new AbortController();
   const deliveries = createDeliveryDatabase(config, logger);
+  const figures = createFigures();
   const held = createHeldEndpoints(logger, secrets.keyIds);
   metrics.countHeld(held.count);
   const attempts = {
@@ -155,7 +159,10 @@ export async function startWorker(
     secrets,
     onUnreadable: held.failed,
     onAttemptBegan: metrics.attemptBegan,
-    onAttemptEnded: metrics.attemptEnded,
+    onAttemptEnded: (end: AttemptEnd) => {
+      metrics.attemptEnded(end.verdict, end.number);
+      figures.attemptEnded(end);
+    },
   };
   const runs = createRuns(client, names, logger);
   const capacity = overrides.capacity ?? createCapacity();
@@ -197,6 +204,12 @@ export async function startWorker(
         onSearch: metrics.countSearch,
         onPage: metrics.countPage,
         onClaim: metrics.countClaim,
+      }),
+    ),
+    ...metrics.countRegenerations(
+      createRegenerationActivities({
+        ...{ ...ofJobs, imageModel, blobs, media, stopping: parts },
+        onImageCall: metrics.countImageCall,
       }),
     ),
   };
@@ -283,6 +296,7 @@ export async function startWorker(
   const numbering = createSequencerDatabase(config, logger);
   const sequencer = startSequencer({ db: numbering, logger, onRound: metrics.eventsNumbered });
   const stopLinking = startCheckingLinks(db, logger);
+  const stopUpkeep = startUpkeep({ db, secrets, figures, logger, onDisabled: metrics.endpointDisabled });
   // A month of partitions exists; prune retries what fails here.
   makePartitions(db, {
     minutes: config.PARTITION_MINUTES,
@@ -306,12 +320,15 @@ export async function startWorker(
     for (const end of ends) {
       if (end.status === 'rejected') logger.warn({ err: end.reason }, 'a worker did not stop cleanly');
     }
+    // Last: the attempts that ended just now are counted.
+    await stopUpkeep();
     await notifier.stop();
     await sender.close();
     await media.close();
     await metrics.close();
     await probe.close();
     await connection.close();
+    await media.close();
     await blobs.close();
     await research?.close();
     await closeThreads();

@@ -7,6 +7,8 @@ export const refreshWorkflowId = (jobId: JobId): string => `refresh-${jobId}`;
 
 export const generationWorkflowId = (jobId: JobId): string => `generation-${jobId}`;
 
+export const imageWorkflowId = (jobId: JobId): string => `image-${jobId}`;
+
 export const deliveryWorkflowId = (deliveryId: DeliveryId): string => `webhook-delivery-${deliveryId}`;
 
 export const burstWorkflowId = (burstId: BurstId): string => `webhook-burst-${burstId}`;
@@ -18,6 +20,7 @@ const FIELDS = [
   [translationWorkflowId('' as JobId), 'jobId'],
   [refreshWorkflowId('' as JobId), 'jobId'],
   [generationWorkflowId('' as JobId), 'jobId'],
+  [imageWorkflowId('' as JobId), 'jobId'],
   [burstWorkflowId('' as BurstId), 'burstId'],
   [deliveryWorkflowId('' as DeliveryId), 'deliveryId'],
   [aiOperationWorkflowId('' as AiOperationId), 'operationId'],

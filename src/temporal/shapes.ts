@@ -30,6 +30,18 @@ export interface GenerationRunResult {
   readonly sections?: number;
 }
 
+export interface ImageRunInput {
+  readonly jobId: JobId;
+}
+
+/** `changed`: a person had replaced or deleted the image, and its job has failed. */
+export type Replacement = 'settled' | 'already ended' | 'changed';
+
+/** How the regeneration of an image ended. */
+export interface ImageRunResult {
+  readonly outcome: Replacement;
+}
+
 /**
  * What made a run fail: its texts (the engine worked, and nothing usable came of it or it declined them), an engine that
  * was away or refused us, or this service.
@@ -53,6 +65,8 @@ export interface DeliverWebhookInput {
   readonly offset: number;
 }
 
+export type AttemptNote = 'redirected to http';
+
 /** What one attempt came to, as it is recorded; in a history only when the database could not be told. */
 export interface AttemptRecord {
   readonly number: number;
@@ -64,6 +78,8 @@ export interface AttemptRecord {
   readonly responseStatus: number | null;
   readonly errorMessage: string | null;
   readonly responseBody: string | null;
+  /** Something else to know of it. */
+  readonly note?: AttemptNote;
 }
 
 export type AttemptResult =
@@ -71,7 +87,7 @@ export type AttemptResult =
   | { readonly kind: 'unrecorded'; readonly outcome: AttemptRecord }
   | { readonly kind: 'stopped'; readonly reason: string }
   /**
-   * Not sent and not spent: the workspace is deleted or suspended, or the endpoint's secret cannot be read. `attempts` were
+   * Not sent and not spent: the endpoint is paused, the workspace is deleted or suspended, or the endpoint's secret cannot be read. `attempts` were
    * made before.
    */
   | { readonly kind: 'held'; readonly attempts: number };
@@ -134,6 +150,7 @@ export interface StartedWorkflows {
   readonly translateArticle: (input: TranslationRunInput) => Promise<TranslationRunResult>;
   readonly refreshTranslation: (input: TranslationRunInput) => Promise<TranslationRunResult>;
   readonly generateArticle: (input: GenerationRunInput) => Promise<GenerationRunResult>;
+  readonly regenerateImage: (input: ImageRunInput) => Promise<ImageRunResult>;
   readonly deliverWebhook: (input: DeliverWebhookInput) => Promise<DeliverWebhookResult>;
   readonly deliverBurst: (input: DeliverBurstInput) => Promise<DeliverBurstResult>;
   readonly aiOperation: (input: AiOperationInput) => Promise<AiOperationResult>;

@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import { insertArticle, noteMade } from '../articles/insert.ts';
 import { type ArticleRow, articleChanged, articleColumns } from '../articles/queries.ts';
+import { OWNING } from '../articles/states.ts';
 import type { Queryable, Tx } from '../db/database.ts';
 import { EMPTY_DOCUMENT } from '../document/format/schema.ts';
 import { conflict } from '../errors.ts';
@@ -36,7 +37,7 @@ export async function reuseDraft(
     .where(sql<boolean>`jsonb_array_length(document -> 'blocks') = 0`)
     .where(
       sql<boolean>`(SELECT purpose = 'translate' AND status IN ('FAILED', 'CANCELLED') FROM jobs
-        WHERE jobs.article_id = articles.id AND purpose <> 'refresh' ORDER BY created_at DESC, id DESC LIMIT 1)`,
+        WHERE jobs.article_id = articles.id AND purpose = ANY (${OWNING}::text[]) ORDER BY created_at DESC, id DESC LIMIT 1)`,
     )
     .returning(articleColumns)
     .executeTakeFirst();

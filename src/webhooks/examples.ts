@@ -16,8 +16,30 @@ export const registrationExample = {
   description: 'Rebuilds the public site',
 };
 
+/** What the list shows beside. */
+export const listedEndpointExample = {
+  ...endpointExample,
+  description: 'Rebuilds the public site',
+  pausedAt: null,
+  disabledFor: null,
+  rateLimit: null,
+  headers: ['authorization'],
+  rotationEndsAt: null,
+};
+
+export const healthExample = {
+  status: 'ok',
+  lastSuccessAt: '2026-11-21T09:12:40.311Z',
+  failingSince: null,
+  failedDeliveries: 0,
+  disabledFrom: null,
+  day: { attempts: 1_204, succeeded: 1_198, successRate: 0.995, p95Ms: 210 },
+  open: 2,
+  nextAttemptAt: '2026-11-21T09:13:11.402Z',
+};
+
 /** Words instead of random text, so that no scanner takes it for a real secret. */
-export const secretExample = 'whsec_example-example-example-example-exampl3';
+export const secretExample = 'whsec_example+example+example+example+example+ex0=';
 
 export const deliveryExample = {
   id: DELIVERY_ID,
@@ -29,6 +51,12 @@ export const deliveryExample = {
   errorMessage: 'The receiver responded with 503.',
   deliveredAt: null,
   createdAt: '2026-11-21T09:12:41.120Z',
+};
+
+export const listedDeliveryExample = {
+  ...deliveryExample,
+  eventId: '019a9d3c-1c50-7a3e-9b1f-4d2e6c8a0b15',
+  nextAttemptAt: '2026-11-21T09:13:11.402Z',
 };
 
 export const openDeliveryExample = {

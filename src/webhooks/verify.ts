@@ -40,27 +40,33 @@ export interface VerifiedWebhook {
   timestamp: number;
 }
 
+/** Such a delivery, verified by the headers of Standard Webhooks. */
+export interface VerifiedStandardWebhook extends VerifiedWebhook {
+  /** Equal in every delivery and redelivery of one event, for each of your endpoints: deduplicate on it. */
+  eventId: string;
+}
+
+/** The secret, or during a rotation the new and the old one: one of them has to fit. */
+export type Secrets = string | readonly string[];
+
 const SIGNATURE_HEADER = 'x-service-signature';
+const STANDARD_SIGNATURE_HEADER = 'webhook-signature';
+const TIMESTAMP = /^(0|[1-9][0-9]{0,14})$/;
 
 /**
- * Verifies a delivery (contract.md D2 to D5) and returns its content.
+ * Verifies a delivery by x-service-signature (contract.md D2 to D5) and returns its content.
  *
  * @param rawBody the body exactly as received, before any JSON parsing; text counts as UTF-8.
- * @param secret the secret exactly as returned at registration (`whsec_…` included).
+ * @param secrets exactly as returned at registration or rotation (`whsec_…` included).
  * @throws WebhookVerificationError with a code; TypeError when it is called without a raw body or a secret.
  */
 export function verifyWebhook(
   rawBody: Uint8Array | string,
   headers: ReceivedHeaders,
-  secret: string,
+  secrets: Secrets,
   options: VerifyOptions = {},
 ): VerifiedWebhook {
-  if (typeof rawBody !== 'string' && !(rawBody instanceof Uint8Array)) {
-    throw new TypeError('verifyWebhook needs the raw body as bytes or text, not parsed JSON');
-  }
-  if (typeof secret !== 'string' || secret === '') throw new TypeError('verifyWebhook needs the secret');
-  const { now = new Date(), toleranceSeconds = 300 } = options;
-
+  const keys = keysOf(rawBody, secrets);
   const signatureHeader = headerValue(headers, SIGNATURE_HEADER);
   if (signatureHeader === null)
     throw new WebhookVerificationError('missing_header', 'No x-service-signature');
@@ -69,31 +75,86 @@ export function verifyWebhook(
   if (timestampHeader !== null && timestampHeader !== t) {
     throw new WebhookVerificationError('malformed_header', 'x-service-timestamp differs from t');
   }
-  const deliveryId = headerValue(headers, 'x-service-delivery');
-  const eventHeader = headerValue(headers, 'x-service-event');
+  requireMatch(keys, `${t}.`, rawBody, [Buffer.from(v1, 'hex')]);
+  requireFresh(t, options);
+  return { ...readBody(rawBody, headers), timestamp: Number(t) };
+}
 
-  const expected = createHmac('sha256', secret).update(`${t}.`).update(rawBody).digest();
-  if (!timingSafeEqual(expected, Buffer.from(v1, 'hex'))) {
+/**
+ * Verifies a delivery by the headers of Standard Webhooks (contract.md W60 and W61) and returns its content. It accepts the new
+ * secret as soon as a rotation begins, and the old one until the overlap ends. Parameters and errors as `verifyWebhook`.
+ */
+export function verifyStandardWebhook(
+  rawBody: Uint8Array | string,
+  headers: ReceivedHeaders,
+  secrets: Secrets,
+  options: VerifyOptions = {},
+): VerifiedStandardWebhook {
+  const keys = keysOf(rawBody, secrets).map((secret) => Buffer.from(secret.replace(/^whsec_/, ''), 'base64'));
+  const [eventId, t, signatures] = ['webhook-id', 'webhook-timestamp', STANDARD_SIGNATURE_HEADER].map(
+    (name) => headerValue(headers, name),
+  );
+  if (!eventId || !t || !signatures) {
+    throw new WebhookVerificationError('missing_header', 'No webhook-id, -timestamp or -signature');
+  }
+  if (!TIMESTAMP.test(t)) {
+    throw new WebhookVerificationError('malformed_header', 'webhook-timestamp is not a time');
+  }
+  requireMatch(keys, `${eventId}.${t}.`, rawBody, parseStandardSignatures(signatures));
+  requireFresh(t, options);
+  return { ...readBody(rawBody, headers), timestamp: Number(t), eventId };
+}
+
+function keysOf(rawBody: Uint8Array | string, secrets: Secrets): string[] {
+  if (typeof rawBody !== 'string' && !(rawBody instanceof Uint8Array)) {
+    throw new TypeError('A verification needs the raw body as bytes or text, not parsed JSON');
+  }
+  const keys = typeof secrets === 'string' ? [secrets] : Array.isArray(secrets) ? [...secrets] : [];
+  if (keys.length === 0 || keys.some((key) => typeof key !== 'string' || key === '')) {
+    throw new TypeError('A verification needs the secret');
+  }
+  return keys;
+}
+
+function requireMatch(
+  keys: readonly (string | Buffer)[],
+  start: string,
+  rawBody: Uint8Array | string,
+  signatures: readonly Buffer[],
+): void {
+  const expected = keys.map((key) => createHmac('sha256', key).update(start).update(rawBody).digest());
+  const isOurs = (signature: Buffer) =>
+    expected.some((digest) => digest.length === signature.length && timingSafeEqual(digest, signature));
+  if (!signatures.some(isOurs)) {
     throw new WebhookVerificationError('signature_mismatch', 'The signature does not match the raw body');
   }
-  const timestamp = Number(t);
-  if (!(Math.abs(Math.floor(now.getTime() / 1_000) - timestamp) <= toleranceSeconds)) {
-    const message = `The signature is more than ${toleranceSeconds} seconds away from now`;
-    throw new WebhookVerificationError('timestamp_out_of_range', message);
-  }
+}
 
+function requireFresh(t: string, { now = new Date(), toleranceSeconds = 300 }: VerifyOptions): void {
+  if (Math.abs(Math.floor(now.getTime() / 1_000) - Number(t)) <= toleranceSeconds) return;
+  const message = `The signature is more than ${toleranceSeconds} seconds away from now`;
+  throw new WebhookVerificationError('timestamp_out_of_range', message);
+}
+
+function readBody(
+  rawBody: Uint8Array | string,
+  headers: ReceivedHeaders,
+): Pick<VerifiedWebhook, 'event' | 'data' | 'deliveryId'> {
+  const eventHeader = headerValue(headers, 'x-service-event');
+  const deliveryId = headerValue(headers, 'x-service-delivery');
   const { event, data } = parseBody(rawBody);
   if (eventHeader !== null && eventHeader !== event) {
     throw new WebhookVerificationError('malformed_header', 'x-service-event differs from the body');
   }
-  return { event, data, deliveryId, timestamp };
+  return { event, data, deliveryId };
 }
 
 /** The one value of a header, null when it is absent. A record may spell one name in two cases. */
 function headerValue(headers: ReceivedHeaders, name: string): string | null {
   const [value, ...others] = valuesOf(headers, name);
-  // Node and fetch join repeated lines with a comma, which only the signature's fields may hold.
-  const isJoined = name !== SIGNATURE_HEADER && value?.includes(',') === true;
+  // Node and fetch join repeated lines with a comma, which only signatures may hold.
+  const isSignature = name === SIGNATURE_HEADER || name === STANDARD_SIGNATURE_HEADER;
+  const isJoined = !isSignature && value?.includes(',') === true;
   if (others.length > 0 || isJoined) {
     throw new WebhookVerificationError('repeated_header', `${name} occurs more than once`);
   }
@@ -126,8 +187,19 @@ function parseSignature(header: string): { t: string; v1: string } {
   }
   const t = fields.get('t') ?? '';
   const v1 = fields.get('v1') ?? '';
-  if (!/^(0|[1-9][0-9]{0,14})$/.test(t) || !/^[0-9a-f]{64}$/.test(v1)) throw malformedSignature();
+  if (!TIMESTAMP.test(t) || !/^[0-9a-f]{64}$/.test(v1)) throw malformedSignature();
   return { t, v1 };
+}
+
+/** Reads `v1,<base64>`, one or more parted by a space, strictly. Those of other versions are ignored. */
+function parseStandardSignatures(header: string): Buffer[] {
+  return header.split(' ').flatMap((entry) => {
+    const [, version, base64] = /^(v[0-9]+[a-z]?),([A-Za-z0-9+/]+={0,2})$/.exec(entry) ?? [];
+    if (version === undefined || base64 === undefined) {
+      throw new WebhookVerificationError('malformed_header', 'webhook-signature is not v1,<base64>');
+    }
+    return version === 'v1' ? [Buffer.from(base64, 'base64')] : [];
+  });
 }
 
 function malformedSignature(): WebhookVerificationError {

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { beforeAll, expect, test } from 'vitest';
-import { type Call, createClient } from '../../examples/client/client.ts';
+import { type Call, createClient, isEvent } from '../../examples/client/client.ts';
 import { generate, type OpenApi } from '../../examples/client/generate.ts';
 import { walk } from '../../examples/client/main.ts';
 import { type TestWorkspace, useTestService } from '../support/service.ts';
@@ -74,4 +74,17 @@ test('it runs as a program, prints what its page says, and a refusal is an error
   await expect(
     run(process.execPath, [example('main.ts')], { env: { ...env, KEY: 'wcsk_no' } }),
   ).rejects.toThrow('401 UNAUTHENTICATED');
+});
+
+test('a verified webhook has the fields of its event, and a name that no event has does not compile', () => {
+  const read = (webhook: { event: string; data: Record<string, unknown> }): string[] => {
+    // @ts-expect-error There is no such event.
+    if (isEvent(webhook, 'article.moved')) return [];
+    if (isEvent(webhook, 'article.updated')) return webhook.data.changed;
+    // @ts-expect-error The event has no such field.
+    if (isEvent(webhook, 'article.created')) return [webhook.data.changed];
+    return [];
+  };
+  expect(read({ event: 'article.updated', data: { changed: ['title'] } })).toEqual(['title']);
+  expect(read({ event: 'unheard.of', data: {} })).toEqual([]);
 });

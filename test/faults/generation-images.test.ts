@@ -1,7 +1,4 @@
-import { hash } from 'node:crypto';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'kysely';
-import sharp from 'sharp';
 import { expect, it } from 'vitest';
 import { blobFolder, createLocalBlobStore, SHARDS } from '../../src/blobs/blob-store.ts';
 import { collectBlobs } from '../../src/blobs/collect.ts';
@@ -11,9 +8,9 @@ import type { Job } from '../../src/jobs/schemas.ts';
 import { imagesIn } from '../generation/support/images.ts';
 import { controlSteps } from '../generation/support/steps.ts';
 import { useDataFolder } from '../support/data-folder.ts';
-import { startEngineServer } from '../support/engine-server.ts';
 import { listenToAll } from '../support/events.ts';
 import { config, generating } from '../support/generating.ts';
+import { startImageModel } from '../support/image-model.ts';
 import { type ServiceProcess, startProcess } from '../support/processes.ts';
 import { useTestService } from '../support/service.ts';
 import { eventually } from '../support/wait.ts';
@@ -30,30 +27,6 @@ const STEPS = ['GENERATING_IMAGES', 'PROCESSING_MEDIA', 'FINALIZING', 'GENERATIN
 const folder = useDataFolder();
 const service = useTestService({ UNBILLED_LIMIT_WORDS: '0', DATA_DIR: folder });
 
-/** An image model: a picture of its own for each prompt. Counts its calls by prompt. */
-async function startImageModel() {
-  const asked = new Map<string, number>();
-  const server = await startEngineServer(async ({ body }) => {
-    const { prompt } = JSON.parse(body) as { prompt: string };
-    asked.set(prompt, (asked.get(prompt) ?? 0) + 1);
-    await sleep(DELAY_MS);
-    const [r, g, b] = Buffer.from(hash('sha256', prompt), 'hex');
-    const background = { r: r ?? 0, g: g ?? 0, b: b ?? 0 };
-    const picture = sharp({ create: { width: 1_536, height: 864, channels: 3, background } }).png();
-    return { body: { created: 1, data: [{ b64_json: (await picture.toBuffer()).toString('base64') }] } };
-  });
-  return {
-    asked,
-    count: () => [...asked.values()].reduce((sum, times) => sum + times, 0),
-    env: {
-      IMAGE_PROVIDER: 'openai-compatible',
-      IMAGE_BASE_URL: `${server.url}/v1`,
-      IMAGE_MODEL_STANDARD: 'stand-in',
-    },
-    close: () => server.close(),
-  };
-}
-
 // contract.md G104, G106, G107, G108 and G109
 it('images whose worker is killed again and again cost two answered and four unanswered calls at most, and leave what is charged', {
   timeout: 90_000 + KILLS * 60_000,
@@ -63,7 +36,7 @@ it('images whose worker is killed again and again cost two answered and four una
   const { imagesOf, assetsOf, bytesUsed, stagedOf } = imagesIn(service);
   const workspace = await service.workspace((KILLS + 1) * AT_ONCE * (1 + IMAGES));
   await listenToAll(db, workspace.id);
-  const model = await startImageModel();
+  const model = await startImageModel(DELAY_MS);
   const start = (): Promise<ServiceProcess> => startProcess('worker.ts', { ...service.env, ...model.env });
   let worker = await start();
   const steps = await controlSteps(db);

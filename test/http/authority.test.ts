@@ -142,6 +142,7 @@ beforeAll(async () => {
     jobWatch,
     eventWatch,
     catchUp: { add: () => undefined, close: async () => undefined },
+    canDraw: true,
     engineSlots: 100,
     unbilledLimit: 0,
     features: { webResearch: false, factChecking: false },

@@ -43,8 +43,11 @@ function unbounded(schema: unknown, path: string, seen = new Set<unknown>()): st
   if (types.includes('string') && !isShort && typeof schema.maxLength !== 'number') {
     found.push(`${path}: no maxLength`);
   }
-  if (schema.additionalProperties === true || isObject(schema.additionalProperties)) {
-    found.push(`${path}: any properties`);
+  const { additionalProperties, propertyNames } = schema;
+  if (additionalProperties === true) found.push(`${path}: any properties`);
+  if (isObject(additionalProperties)) {
+    if (typeof schema.maxProperties !== 'number') found.push(`${path}: any properties`);
+    found.push(...at(propertyNames ?? { type: 'string' }, ' names'), ...at(additionalProperties, '/*'));
   }
   for (const word of ['anyOf', 'oneOf', 'allOf'] as const) {
     const choices = schema[word];

@@ -225,7 +225,8 @@ function isPlace({ parameters = [] }: Operation, pointer: string, body: string |
     .split('/')
     .slice(1)
     .map((key) => key.replaceAll('~1', '/').replaceAll('~0', '~'));
-  let holder: unknown = JSON.parse(body ?? 'null');
+  // A body that may be left out has no field that is missed.
+  let holder: unknown = JSON.parse(body || 'null');
   for (const key of keys.slice(0, -1)) holder = isHolder(holder) ? holder[key] : undefined;
   return isHolder(holder) || keys.length === 1;
 }

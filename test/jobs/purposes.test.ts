@@ -17,7 +17,9 @@ const service = useTestService();
 const takeOver = (jobId: JobId, first: FirstStep) =>
   inTransaction(service.db, (tx) => takeOverIn(tx, jobId, first));
 const OWNERS = ['translate', 'generate', 'outline'] as const satisfies readonly JobPurpose[];
-const ALL: readonly JobPurpose[] = [...OWNERS, 'refresh'];
+/** They own nothing. */
+const GUESTS = ['refresh', 'image'] as const satisfies readonly JobPurpose[];
+const ALL: readonly JobPurpose[] = [...OWNERS, ...GUESTS];
 
 let workspace: TestWorkspace;
 let projectId: ProjectId;
@@ -82,26 +84,35 @@ describe('a job owns its article by its purpose', () => {
     },
   );
 
-  it('refresh: it does not block saving, reviewing, publishing, unpublishing and translating', async () => {
-    const { article, jobId } = await withJob('refresh', 'DRAFT');
-    const translated = await service.call(workspace.key, 'POST', `/api/articles/${article.id}/translations`, {
-      language: 'es',
-    });
-    expect(translated.status).toBe(202);
-    for (const done of [
-      await editor.patch(article.id, { metaTitle: 'New' }),
-      await editor.submit(article.id),
-      await editor.review(article.id, 'approved'),
-      await editor.publish(article.id),
-      await editor.unpublish(article.id),
-    ]) {
-      expect([200, 201]).toContain(done.status);
-    }
-    expect(await jobOf(jobId)).toMatchObject({ status: 'QUEUED' });
-  });
+  // contract.md G116
+  it.each(GUESTS)(
+    '%s: it does not block saving, reviewing, publishing, unpublishing and translating',
+    async (guest) => {
+      const { article, jobId } = await withJob(guest, 'DRAFT');
+      const translated = await service.call(
+        workspace.key,
+        'POST',
+        `/api/articles/${article.id}/translations`,
+        {
+          language: 'es',
+        },
+      );
+      expect(translated.status).toBe(202);
+      for (const done of [
+        await editor.patch(article.id, { metaTitle: 'New' }),
+        await editor.submit(article.id),
+        await editor.review(article.id, 'approved'),
+        await editor.publish(article.id),
+        await editor.unpublish(article.id),
+      ]) {
+        expect([200, 201]).toContain(done.status);
+      }
+      expect(await jobOf(jobId)).toMatchObject({ status: 'QUEUED' });
+    },
+  );
 
-  it('refresh: deleting the article gives back at once what it held', async () => {
-    const { article, jobId } = await withJob('refresh', 'PUBLISHED');
+  it.each(GUESTS)('%s: deleting the article gives back at once what it held', async (guest) => {
+    const { article, jobId } = await withJob(guest, 'PUBLISHED');
     expect(await left()).toEqual({ balance: 10, reserved: 3, available: 7, bytes: 100 });
     expect((await editor.remove(article.id)).status).toBe(200);
     expect(await left()).toEqual(UNTOUCHED);
@@ -149,7 +160,7 @@ describe('a job that ends without a result', () => {
     },
   );
 
-  it('translate leaves the empty draft it began as; generate and outline leave a draft as it is; refresh nothing', async () => {
+  it('translate leaves the empty draft it began as; generate and outline leave a draft as it is; the others nothing', async () => {
     const before = documentOf(paragraph('Some words.'));
     const becomes = async (purpose: JobPurpose, from: ArticleStatus) => {
       const { article, jobId } = await withJob(purpose, from);
@@ -162,9 +173,11 @@ describe('a job that ends without a result', () => {
     for (const purpose of ['generate', 'outline'] as const) {
       expect(await becomes(purpose, 'QUEUED')).toEqual(['DRAFT', before]);
     }
-    expect(await becomes('refresh', 'PUBLISHED')).toEqual(['PUBLISHED', before]);
-    // Another job's article is not a refresh's to free.
-    expect(await becomes('refresh', 'PROCESSING')).toEqual(['PROCESSING', before]);
+    for (const guest of GUESTS) {
+      expect(await becomes(guest, 'PUBLISHED')).toEqual(['PUBLISHED', before]);
+      // Another job's article is not theirs to free.
+      expect(await becomes(guest, 'PROCESSING')).toEqual(['PROCESSING', before]);
+    }
     // An article that is nobody's at that moment is left alone by every end.
     for (const purpose of ALL) expect(await becomes(purpose, 'APPROVED')).toEqual(['APPROVED', before]);
   });
@@ -173,6 +186,7 @@ describe('a job that ends without a result', () => {
     ['translate', 'TRANSLATION_FAILED'],
     ['refresh', 'TRANSLATION_FAILED'],
     ['generate', 'GENERATION_FAILED'],
+    ['image', 'GENERATION_FAILED'],
     ['outline', 'GENERATION_FAILED'],
   ] as const)('%s fails as %s', async (purpose, code) => {
     const { jobId } = await withJob(purpose, 'PROCESSING');

@@ -14,7 +14,7 @@ import {
   type ProjectId,
   type WorkspaceId,
 } from '../../src/ids.ts';
-import { generateSecret } from '../../src/webhooks/endpoints/register.ts';
+import { generateSecret } from '../../src/webhooks/secrets/generate.ts';
 import type { TestService, TestWorkspace } from './service.ts';
 import { eventually } from './wait.ts';
 

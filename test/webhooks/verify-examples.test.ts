@@ -1,16 +1,19 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { request as httpRequest, type IncomingMessage } from 'node:http';
+import { request as httpRequest, type IncomingMessage, type OutgoingHttpHeaders } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { parseNetworks } from '../../src/networks.ts';
 import { createAddressGuard } from '../../src/outbound/resolver.ts';
+import { generateSecret } from '../../src/webhooks/secrets/generate.ts';
 import { createWebhookSender } from '../../src/webhooks/sending/sender.ts';
-import { deliveryHeaders, signPayload } from '../../src/webhooks/sending/signature.ts';
+import { deliveryHeaders, signPayload, signStandard } from '../../src/webhooks/sending/signature.ts';
 
 const guide = readFileSync(new URL('../../docs/receiving-webhooks.md', import.meta.url), 'utf8');
-const secret = 'whsec_a-secret-of-the-test';
+const secret = generateSecret();
+/** Every receiver has this one too, as during a rotation. */
+const olderSecret = generateSecret();
 const text = '{ "event":"article.created","data":{"title":"naïve – 日本"} }';
 const body = Buffer.from(text);
 
@@ -43,10 +46,10 @@ interface RunningExample {
 }
 
 /** Runs an example as its readers do, and waits until it listens. */
-async function start(command: string, name: string): Promise<RunningExample> {
+async function start(name: string, command: string): Promise<RunningExample> {
   writeFileSync(join(folder, name), exampleOf(name));
   copyFileSync(new URL('../../src/webhooks/verify.ts', import.meta.url), join(folder, 'verify.ts'));
-  const env = { ...process.env, WEBHOOK_SECRET: secret, PORT: '0', PYTHONUTF8: '1' };
+  const env = { ...process.env, WEBHOOK_SECRET: `${secret} ${olderSecret}`, PORT: '0', PYTHONUTF8: '1' };
   const child = spawn(command, [name], { cwd: folder, env, stdio: ['ignore', 'pipe', 'pipe'] });
   const closed = new Promise((resolve) => child.once('close', resolve));
   let output = '';
@@ -76,9 +79,13 @@ function post(
   signature: string | string[] | null,
   { deliveryId = 'd-0', bytes = body }: { deliveryId?: string; bytes?: Buffer } = {},
 ): Promise<number> {
+  const signed = signature === null ? {} : { 'x-service-signature': signature };
+  return send(url, { 'x-service-delivery': deliveryId, ...signed }, bytes);
+}
+
+function send(url: string, signed: OutgoingHttpHeaders, bytes: Buffer = body): Promise<number> {
   return new Promise((resolve, reject) => {
-    const signed = signature === null ? {} : { 'x-service-signature': signature };
-    const headers = { 'content-length': bytes.length, 'x-service-delivery': deliveryId, ...signed };
+    const headers = { 'content-length': bytes.length, ...signed };
     const sent = httpRequest(url, { method: 'POST', headers, agent: false }, (response: IncomingMessage) => {
       response.resume().on('end', () => resolve(response.statusCode ?? 0));
     });
@@ -90,7 +97,13 @@ async function checkReceiver({ url, stop }: RunningExample): Promise<void> {
   const guard = createAddressGuard({ allowedNetworks: parseNetworks('127.0.0.1/32') });
   const sender = createWebhookSender({ guard });
   const deliver = async (deliveryId: string, event: string, bytes: Buffer) => {
-    const input = { secret, deliveryId, eventType: event, body: bytes };
+    const input = {
+      secrets: { service: secret, standard: [secret] },
+      eventId: `event of ${deliveryId}`,
+      deliveryId,
+      eventType: event,
+      body: bytes,
+    };
     const outcome = await sender.send({
       url,
       body: bytes,
@@ -129,33 +142,108 @@ async function checkReceiver({ url, stop }: RunningExample): Promise<void> {
   expect(await post(url, good, { bytes: Buffer.from(JSON.stringify(JSON.parse(text))) })).toBe(400);
   expect(await post(url, signPayload(secret, t - 290, body), { deliveryId: 'd-3' })).toBe(204);
 
+  await checkStandardHeaders(url, t);
   const received = (await stop()).match(/^received .*$/gm);
   const created = 'received article.created {"title":"naïve – 日本"}';
   expect(received).toEqual([created, 'received unheard.of {}', created]);
 }
 
-function hasPython(): boolean {
+/** Of headers of Standard Webhooks alone. All that is taken has ids that were seen before. */
+async function checkStandardHeaders(url: string, t: number): Promise<void> {
+  const sign = (key = secret, { id = 'event of d-1', at = t } = {}) => ({
+    'webhook-id': id,
+    'webhook-timestamp': String(at),
+    'webhook-signature': signStandard(key, id, at, body),
+  });
+  const good = sign();
+  const other = sign(generateSecret())['webhook-signature'];
+  const taken = {
+    one: good,
+    'the older secret': sign(olderSecret),
+    'the second of two': { ...good, 'webhook-signature': `${other} ${good['webhook-signature']}` },
+    'beside another version': { ...good, 'webhook-signature': `v1a,AAAA ${good['webhook-signature']}` },
+    'nearly too old': sign(secret, { at: t - 290 }),
+  };
+  const refused: Record<string, OutgoingHttpHeaders> = {
+    'another secret': { ...good, 'webhook-signature': other },
+    'an empty one': { ...good, 'webhook-signature': '' },
+    'another id': { ...good, 'webhook-id': 'event of d-2' },
+    'another time': { ...good, 'webhook-timestamp': String(t - 1) },
+    'too old': sign(secret, { at: t - 302 }),
+    'from the future': sign(secret, { at: t + 310 }),
+    'no id': { ...good, 'webhook-id': [] },
+    'no time': { ...good, 'webhook-timestamp': [] },
+    'cut short': { ...good, 'webhook-signature': good['webhook-signature'].slice(0, -3) },
+    'without its version': { ...good, 'webhook-signature': good['webhook-signature'].slice(3) },
+    'a bad one beside a good one of the other kind': {
+      ...good,
+      'webhook-signature': other,
+      'x-service-signature': signPayload(generateSecret(), t, body),
+    },
+  };
+  for (const [name, headers] of Object.entries(taken)) {
+    expect({ name, status: await send(url, headers) }).toEqual({ name, status: 204 });
+  }
+  for (const [name, headers] of Object.entries(refused)) {
+    expect({ name, status: await send(url, headers) }).toEqual({ name, status: 400 });
+  }
+  expect(await send(url, good, Buffer.from(text.replace('naïve', 'naive')))).toBe(400);
+  expect(await post(url, signPayload(olderSecret, t, body), { deliveryId: 'd-3' })).toBe(204);
+}
+
+/** Whether a program runs here. */
+function isInstalled(command: string, ...args: string[]): boolean {
   try {
-    execFileSync('python3', ['--version'], { stdio: 'ignore' });
+    execFileSync(command, args, { stdio: 'ignore' });
     return true;
   } catch {
     return false;
   }
 }
 
+/** `npm run test:receivers` runs the others as well. */
+const ALL = process.env.RECEIVERS === 'all';
+
 describe('the receivers of the guide', () => {
   it('in TypeScript accept genuine deliveries once and refuse all others', async () => {
-    await checkReceiver(await start(process.execPath, 'receiver.ts'));
+    await checkReceiver(await start('receiver.ts', process.execPath));
   });
 
   it('in Python do the same, where python3 is installed', async () => {
-    if (hasPython()) await checkReceiver(await start('python3', 'receiver.py'));
+    if (isInstalled('python3', '--version')) await checkReceiver(await start('receiver.py', 'python3'));
     else console.warn('python3 is not installed: the Python receiver of the guide was not run');
     expect(exampleOf('receiver.py')).toContain('hmac.compare_digest');
   });
 
-  it('have a sample signature that is right', () => {
+  it('in Go do the same, in npm run test:receivers, where Go is installed', async () => {
+    const isHere = ALL && isInstalled('go', 'version');
+    // Built first: `go run` would leave the receiver behind when it is ended.
+    if (isHere) {
+      writeFileSync(join(folder, 'receiver.go'), exampleOf('receiver.go'));
+      execFileSync('go', ['build', '-o', 'receiver', 'receiver.go'], { cwd: folder });
+      await checkReceiver(await start('receiver.go', join(folder, 'receiver')));
+    } else if (ALL) console.warn('go is not installed: the Go receiver of the guide was not run');
+    expect(exampleOf('receiver.go')).toContain('hmac.Equal');
+  });
+
+  it('in Ruby do the same, in npm run test:receivers, where Ruby and webrick are installed', async () => {
+    const isHere = ALL && isInstalled('ruby', '-rwebrick', '-e', '');
+    if (isHere) await checkReceiver(await start('receiver.rb', 'ruby'));
+    else if (ALL)
+      console.warn('ruby or webrick is not installed: the Ruby receiver of the guide was not run');
+    expect(exampleOf('receiver.rb')).toContain('OpenSSL.secure_compare');
+  });
+
+  it('have sample signatures that are right', () => {
     const sample = signPayload('whsec_example', 1_767_225_600, Buffer.from('{"event":"ping","data":{}}'));
     expect(exampleOf('signature').trim()).toBe(sample);
+    const [key, id] = [
+      'whsec_ZXhhbXBsZS1vZi1hLXNlY3JldC1vZi0zMi1ieXRlcyE=',
+      '019a9d3c-1c50-7a3e-9b1f-4d2e6c8a0b15',
+    ];
+    expect(guide).toContain(key);
+    expect(guide).toContain(`the id \`${id}\``);
+    const standard = signStandard(key, id, 1_767_225_600, Buffer.from('{"event":"ping","data":{}}'));
+    expect(exampleOf('standard-signature').trim()).toBe(standard);
   });
 });

@@ -3,11 +3,19 @@ import { deliveryHeaders, signPayload } from '../../src/webhooks/sending/signatu
 import { verifyWebhook, WebhookVerificationError } from '../../src/webhooks/verify.ts';
 
 const secret = 'whsec_dGVzdCBzZWNyZXQ';
+const secrets = { service: secret, standard: [secret] };
 const t = 1_767_225_600;
 const now = new Date(t * 1_000 + 400);
 const text = '{ "event": "article.created", "data": {"title": "naïve – 日本"} }';
 const body = Buffer.from(text);
-const headers = deliveryHeaders({ secret, deliveryId: 'd-1', eventType: 'article.created', body, now });
+const headers = deliveryHeaders({
+  secrets,
+  eventId: 'e-1',
+  deliveryId: 'd-1',
+  eventType: 'article.created',
+  body,
+  now,
+});
 const signature = signPayload(secret, t, body);
 const v1 = signature.slice(signature.indexOf('v1='));
 
@@ -69,7 +77,8 @@ describe('time', () => {
   it('uses the own clock and 300 seconds by default', () => {
     expect(codeOf(() => verifyWebhook(body, headers, secret))).toBe('timestamp_out_of_range');
     const fresh = deliveryHeaders({
-      secret,
+      secrets,
+      eventId: 'e',
       deliveryId: 'd',
       eventType: 'article.created',
       body,

@@ -14,7 +14,14 @@ const list = (): Command =>
   workspaceList('the webhook endpoints of a workspace', async (operator) => {
     const { endpoints } = await listWebhooks(operator, {});
     return {
-      endpoints: endpoints.map(({ id, url, active, events }) => ({ endpointId: id, url, active, events })),
+      endpoints: endpoints.map(({ id, url, active, disabledFor, pausedAt, events }) => ({
+        endpointId: id,
+        url,
+        active,
+        disabledFor,
+        pausedAt,
+        events,
+      })),
     };
   });
 

@@ -169,6 +169,14 @@ export interface ContentTables {
     prompt: Nullable<string>;
     created_at: CreatedAt;
   };
+  /** What an image was before it was made anew in place: its addresses go on serving for a while. */
+  asset_former_blobs: {
+    asset_id: AssetId;
+    workspace_id: WorkspaceId;
+    content_hash: string;
+    media_type: string;
+    replaced_at: CreatedAt;
+  };
   blobs: {
     hash: string;
     size: number;

@@ -45,7 +45,7 @@ export const JOB_STEPS = [
 export type JobStep = (typeof JOB_STEPS)[number];
 
 /** A job's purpose, finer than its kind: `translate` and `refresh` are translations, the others generations. */
-export type JobPurpose = 'translate' | 'refresh' | 'generate' | 'outline';
+export type JobPurpose = 'translate' | 'refresh' | 'generate' | 'outline' | 'image';
 
 /** How a run ended whose work counts as unpaid. */
 export type UnpaidReason = 'cancelled' | 'failed';
@@ -231,6 +231,8 @@ export interface JobTables {
     role: 'hero' | 'inline';
     /** The id of the asset that it will be. */
     asset_id: AssetId;
+    /** The hash of the image that it takes the place of, as that was at admission; null for an image of a run. */
+    replaces: Nullable<string>;
     quality: 'standard' | 'hd';
     /** Null until the run begins. */
     style: Nullable<ImageStyle>;

@@ -20,7 +20,10 @@ export interface LoggedAttempt {
   readonly responseStatus: number | null;
   readonly errorMessage: string | null;
   readonly responseBody: string | null;
+  readonly note?: string;
 }
+
+export type DisabledFor = 'operator' | 'failing';
 
 /** Events and their deliveries. */
 export interface WebhookTables {
@@ -37,7 +40,7 @@ export interface WebhookTables {
     id: EndpointId;
     workspace_id: WorkspaceId;
     url: string;
-    /** As src/webhooks/secrets/ring.ts writes it; empty once the endpoint is deleted. */
+    /** Credentials (src/webhooks/secrets/credentials.ts), as ring.ts there writes them; empty once the endpoint is deleted. */
     secret: string;
     /** The key that `secret` names; null for one in clear. */
     secret_key_id: ColumnType<string | null, never, never>;
@@ -47,6 +50,16 @@ export interface WebhookTables {
     deleted_at: NullableTimestamp;
     /** Set while its workspace is deleted or suspended: nothing is claimed for it. */
     silenced_at: NullableTimestamp;
+    /** The end of a rotation's overlap; past when the old secret is still stored. */
+    rotation_ends_at: NullableTimestamp;
+    /** Of an active one: events go on queueing, and nothing is claimed for it. */
+    paused_at: NullableTimestamp;
+    /** Why it is not active: only one that was disabled for failing can be resumed. */
+    disabled_for: Nullable<DisabledFor>;
+    /** Requests a second. */
+    rate_limit: Nullable<number>;
+    /** Of the custom headers in `secret`, sorted. */
+    header_names: Default<string[]>;
     created_at: CreatedAt;
   };
   secret_keys: {
@@ -119,6 +132,22 @@ export interface WebhookTables {
     event_created_at: Timestamp;
     /** When it was numbered; grows with the number. */
     instant: Timestamp;
+  };
+  webhook_health: {
+    endpoint_id: EndpointId;
+    last_success_at: NullableTimestamp;
+    last_failure_at: NullableTimestamp;
+    /** The end of the first delivery that failed since the last success; null when none has. */
+    failing_since: NullableTimestamp;
+    failed: number;
+  };
+  webhook_hours: {
+    endpoint_id: EndpointId;
+    hour: Timestamp;
+    /** Of src/webhooks/health/buckets.ts. */
+    bucket: number;
+    succeeded: boolean;
+    attempts: number;
   };
   event_fanouts: {
     id: Default<FanOutId>;

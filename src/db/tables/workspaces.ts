@@ -15,7 +15,14 @@ import type { CreatedAt, Default, Nullable, NullableTimestamp, Timestamp } from 
 import type { IMAGE_STYLES } from './content.ts';
 
 /** What a hold pays for: a job by its purpose (`translation` is the purpose `translate`), or an AI operation. */
-export const HOLD_PURPOSES = ['translation', 'refresh', 'generate', 'outline', 'ai_operation'] as const;
+export const HOLD_PURPOSES = [
+  'translation',
+  'refresh',
+  'generate',
+  'outline',
+  'image',
+  'ai_operation',
+] as const;
 export type HoldPurpose = (typeof HOLD_PURPOSES)[number];
 export type ImageStyle = (typeof IMAGE_STYLES)[number];
 

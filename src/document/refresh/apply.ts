@@ -2,6 +2,7 @@
 import { MAX_BLOCKS } from '../format/schema.ts';
 import { reassemble, type TranslatedArticle } from '../translation/reassemble.ts';
 import { leftFields } from '../translation/segments.ts';
+import { withBytesOf } from '../translation/source.ts';
 import { noteEdits } from './past.ts';
 import type {
   Proposal,
@@ -136,7 +137,7 @@ function whyProposed(
 /** The new values of the units, in the target language. */
 function targetValues(
   plan: RefreshPlan,
-  { translations, copyIds }: RefreshInput,
+  { translations, copyIds, oldSources }: RefreshInput,
   now: ReadonlyMap<UnitKey, Unit>,
 ): { values: Map<UnitKey, UnitValue>; overlong: Set<string> } {
   const assetIds = new Map([...plan.assetIds, ...copyIds]);
@@ -146,7 +147,14 @@ function targetValues(
   for (const image of plan.partial.assets) {
     const key = imageKey(image.id);
     const copy = now.get(key)?.value;
-    const row = copy?.type === 'image' ? copy.image : { ...image, id: copyIds.get(image.id) ?? image.id };
+    const old = oldSources[key];
+    const isDrawnAnew = old?.type === 'image' && old.image.contentHash !== image.contentHash;
+    const row =
+      copy?.type === 'image'
+        ? isDrawnAnew
+          ? withBytesOf(copy.image, image)
+          : copy.image
+        : { ...image, id: copyIds.get(image.id) ?? image.id };
     values.set(key, {
       type: 'image',
       image: { ...row, altText: made.altTexts.get(image.id) ?? row.altText },

@@ -229,6 +229,8 @@ export interface RefreshResult {
   readonly addImages: readonly SourceAsset[];
   /** New alternative texts of the version's images. */
   readonly altTexts: readonly (readonly [assetId: AssetId, altText: string])[];
+  /** The version's images that get other bytes, with the hash of those they have. */
+  readonly replaceImages: readonly { readonly image: SourceAsset; readonly replaces: string }[];
   /** The version's images to remove. */
   readonly removeImages: readonly AssetId[];
 }

@@ -186,7 +186,7 @@ function dropDoubleLinks(blocks: readonly Block[], written: ReadonlyMap<string, 
   });
 }
 
-type ImageChanges = Pick<RefreshResult, 'addImages' | 'altTexts' | 'removeImages'>;
+type ImageChanges = Pick<RefreshResult, 'addImages' | 'altTexts' | 'replaceImages' | 'removeImages'>;
 
 /** An image shown in the body is not removed; a new cover replaces the existing one, the first of several. */
 function writeImages(
@@ -213,10 +213,15 @@ function writeImages(
     for (const { id, role } of before) if (role === 'hero') going.add(id);
   }
   const removeImages = before.flatMap(({ id }) => (going.has(id) ? id : []));
-  const stay = before.filter(({ id }) => !going.has(id)).map((image) => written.get(image.id) ?? image);
+  const staying = before.filter(({ id }) => !going.has(id));
+  const stay = staying.map((image) => written.get(image.id) ?? image);
+  const replaceImages = staying.flatMap(({ id, contentHash: replaces }) => {
+    const image = written.get(id);
+    return image === undefined || image.contentHash === replaces ? [] : [{ image, replaces }];
+  });
   const altTexts = stay.flatMap(({ id }) => {
     const image = written.get(id);
     return image === undefined ? [] : [[id, image.altText] as const];
   });
-  return { assets: [...stay, ...addImages], addImages, altTexts, removeImages };
+  return { assets: [...stay, ...addImages], addImages, altTexts, replaceImages, removeImages };
 }

@@ -13,7 +13,7 @@ import type {
 } from '../refresh/types.ts';
 import { type PlannedTexts, planTexts } from '../translation/planned.ts';
 import type { Segment } from '../translation/segments.ts';
-import { bytesOf, type Snapshot } from '../translation/source.ts';
+import { bytesOf, type Snapshot, type SourceAsset } from '../translation/source.ts';
 
 export const read = <Value>(json: string): Value => JSON.parse(json) as Value;
 export const readProvenance = (json: string | null): Provenance | null =>
@@ -66,7 +66,7 @@ export function planVersion(
     proposed: read<Proposal[]>(proposed),
   });
   const unknown = named === undefined ? [] : unknownAmong(named, unitNames(source, version, known));
-  return summarize(plan, source, unknown);
+  return summarize(plan, source, unknown, drawnAnew(plan, version));
 }
 
 /**
@@ -88,7 +88,22 @@ export function planFirst(
   return summarize(planDraft(source, draft, made, languages), source, []);
 }
 
-function summarize(plan: RefreshPlan, source: Snapshot, unknown: readonly string[]): PlannedRefresh {
+/** Images of the source whose copies in the version have other bytes: those may be replaced. */
+function drawnAnew({ assetIds, partial }: RefreshPlan, version: Snapshot): SourceAsset[] {
+  const copies = new Map<string, string>(assetIds);
+  const hashes = new Map<string, string>(version.assets.map(({ id, contentHash }) => [id, contentHash]));
+  return partial.assets.filter(({ id, contentHash }) => {
+    const there = hashes.get(copies.get(id) ?? '');
+    return there !== undefined && there !== contentHash;
+  });
+}
+
+function summarize(
+  plan: RefreshPlan,
+  source: Snapshot,
+  unknown: readonly string[],
+  replacing: readonly SourceAsset[] = [],
+): PlannedRefresh {
   const keys = plan.steps.map(({ key }) => key);
   const blocks = keys.filter((key) => key.startsWith('block:')).length;
   const images = keys.filter((key) => key.startsWith('image:')).length;
@@ -96,7 +111,7 @@ function summarize(plan: RefreshPlan, source: Snapshot, unknown: readonly string
     plan: JSON.stringify(plan),
     sent: plan.sent,
     weight: plan.weight,
-    bytes: bytesOf(plan.copies),
+    bytes: bytesOf(plan.copies) + bytesOf(replacing),
     blocks: source.document.blocks.length,
     changed: { blocks, images, fields: keys.length - blocks - images },
     keys,

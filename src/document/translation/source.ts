@@ -28,6 +28,15 @@ export interface SourceAsset {
 export const bytesOf = (assets: readonly Pick<SourceAsset, 'byteSize' | 'variantBytes'>[]): number =>
   assets.reduce((sum, { byteSize, variantBytes }) => sum + byteSize + (variantBytes ?? 0), 0);
 
+/** The image with the bytes of another one; its id, role, file name and alternative text stay. */
+export const withBytesOf = (image: SourceAsset, other: SourceAsset): SourceAsset => ({
+  ...other,
+  id: image.id,
+  role: image.role,
+  fileName: image.fileName,
+  altText: image.altText,
+});
+
 /** The source of a job, as it was when the job was created. */
 export interface Snapshot {
   readonly title: string;

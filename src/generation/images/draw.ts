@@ -3,7 +3,7 @@ import { type BlobStore, contentHashOf } from '../../blobs/blob-store.ts';
 import { stageBlobs } from '../../blobs/references.ts';
 import type { Database } from '../../db/database.ts';
 import type { ImageFailure } from '../../db/tables.ts';
-import type { AssetId, JobId } from '../../ids.ts';
+import type { JobId } from '../../ids.ts';
 import type { ImageModel, ImageRequest } from '../../providers/image-model.ts';
 import { ProviderError, type ProviderErrorKind } from '../../providers/types.ts';
 import { type CallOutcome, outcomeOf } from '../calls.ts';
@@ -71,7 +71,7 @@ export async function drawImage(dependencies: DrawingDependencies, task: Drawing
     const id = await persist(() => beginImageCall(db, { jobId, number, model }));
     // The next attempt finds out why.
     if (id === null) throw new ProviderError('retryable', 'This image needs no further call.');
-    const request = { prompt, style, role, quality, seed: seedOf(image.asset_id, answered), signal };
+    const request = { prompt, style, role, quality, seed: seedOf(task, answered), signal };
     const drawn = await draw(imageModel, request, async (outcome) => {
       await persist(() => endImageCall(db, id, outcome));
       onImageCall?.({ model, outcome });
@@ -125,6 +125,6 @@ async function store(
   }
 }
 
-/** The same image and call give the same seed. */
-const seedOf = (assetId: AssetId, answered: number): number =>
-  (Number.parseInt(assetId.slice(-8), 16) + answered) % 2 ** 31;
+/** The same job, image and call give the same seed; an image that is made anew is another one. */
+const seedOf = ({ jobId, number }: Pick<DrawingTask, 'jobId' | 'number'>, answered: number): number =>
+  (Number.parseInt(jobId.slice(-8), 16) + number * MAX_IMAGE_ANSWERED + answered) % 2 ** 31;

@@ -13,7 +13,18 @@ export type GenerationImage = Omit<Selectable<Tables['generation_images']>, 'job
 export const readImages = (db: Queryable, jobId: JobId): Promise<GenerationImage[]> =>
   db
     .selectFrom('generation_images')
-    .select(['number', 'role', 'asset_id', 'quality', 'style', 'section', 'prompt', 'alt_text', 'caption'])
+    .select([
+      'number',
+      'role',
+      'asset_id',
+      'replaces',
+      'quality',
+      'style',
+      'section',
+      'prompt',
+      'alt_text',
+      'caption',
+    ])
     .select(['state', 'reason', 'asked', 'calls', 'unanswered', 'drawn_hash', 'processed'])
     .where('job_id', '=', jobId)
     .orderBy('number')

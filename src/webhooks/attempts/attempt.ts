@@ -1,8 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import type { Database } from '../../db/database.ts';
-import type { DeliveryId, EndpointId } from '../../ids.ts';
+import type { DeliveryId, EndpointId, EventId } from '../../ids.ts';
 import type { AttemptRecord } from '../../temporal/shapes.ts';
 import type { AttemptStart, Begun } from '../deliveries/begin.ts';
+import type { AttemptEnd } from '../health/figures.ts';
+import { type Credentials, fromText, secretsAt } from '../secrets/credentials.ts';
 import type { SecretRing } from '../secrets/ring.ts';
 import { attempted, type SendOutcome } from '../sending/outcome.ts';
 import type { WebhookSender } from '../sending/sender.ts';
@@ -20,11 +22,12 @@ export interface AttemptDependencies extends Signing {
   /** Called when an attempt has begun and no key here decrypts the endpoint's secret. */
   readonly onUnreadable: (endpointId: EndpointId, stored: string) => void;
   readonly onAttemptBegan: (number: number, createdAt: Date) => void;
-  readonly onAttemptEnded: (verdict: AttemptRecord['verdict'], number: number) => void;
+  readonly onAttemptEnded: (end: AttemptEnd) => void;
 }
 
 /** A request to a receiver, signed when it is written. */
 export interface SignedRequest {
+  readonly eventId: EventId;
   readonly deliveryId: DeliveryId;
   readonly endpointId: EndpointId;
   readonly eventType: string;
@@ -42,44 +45,51 @@ interface Unreadable {
 }
 
 type Signable =
-  | { readonly kind: 'begun'; readonly secret: string }
+  | { readonly kind: 'begun'; readonly credentials: Credentials }
   | Unreadable
   | Exclude<Begun, { readonly kind: 'begun' }>;
 
 /**
  * Begins before the first request and each redirect, and decrypts the secret once it has begun; all requests of an
- * attempt are signed with that one. The clear secret is nowhere but in this process's memory (contract.md W22).
+ * attempt are signed with what was read then. The clear secret is nowhere but in this process's memory (contract.md W22).
  */
 function decrypting(
   { secrets }: Signing,
   { endpointId }: SignedRequest,
   begin: () => Promise<Begun>,
 ): () => Promise<Signable> {
-  let secret: string | null = null;
+  let credentials: Credentials | null = null;
   return async () => {
     const begun = await begin();
     if (begun.kind !== 'begun') return begun;
-    secret ??= secrets.decrypt(endpointId, begun.stored);
-    return secret === null ? { kind: 'unreadable', stored: begun.stored } : { kind: 'begun', secret };
+    if (credentials === null) {
+      const text = secrets.decrypt(endpointId, begun.stored);
+      if (text === null) return { kind: 'unreadable', stored: begun.stored };
+      credentials = fromText(text);
+    }
+    return { kind: 'begun', credentials };
   };
 }
 
 const post = (
   { sender }: Signing,
-  { deliveryId, eventType, url, body, signal }: SignedRequest,
+  { eventId, deliveryId, eventType, url, body, signal }: SignedRequest,
   begin: () => Promise<Signable>,
 ): Promise<SendOutcome> =>
   sender.send({
     url,
     body,
     signal,
-    async beforeWrite() {
+    async beforeWrite({ url: to }) {
       const begun = await begin();
       if (begun.kind === 'stopped') return { proceed: false, reason: begun.reason };
       if (begun.kind !== 'begun') return { proceed: false, reason: begun.kind };
-      const { secret } = begun;
-      const headers = deliveryHeaders({ secret, deliveryId, eventType, body, now: new Date() });
-      return { proceed: true, headers };
+      const now = new Date();
+      const signing = secretsAt(begun.credentials, now);
+      const headers = deliveryHeaders({ secrets: signing, eventId, deliveryId, eventType, body, now });
+      // Custom headers may hold credentials of the registered origin.
+      const custom = to.origin === URL.parse(url)?.origin ? begun.credentials.headers : {};
+      return { proceed: true, headers: { ...custom, ...headers } };
     },
   });
 

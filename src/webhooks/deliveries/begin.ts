@@ -19,7 +19,7 @@ export type Begun =
   | { readonly kind: 'begun'; readonly stored: string }
   /** Nothing may be sent: the delivery has ended, or its endpoint is deleted or disabled. */
   | { readonly kind: 'stopped'; readonly reason: string }
-  /** Nothing begins while the workspace is deleted or suspended. */
+  /** Nothing begins while the endpoint is paused, or the workspace deleted or suspended. */
   | { readonly kind: 'silenced' }
   /** The delivery, or this attempt, belongs to another holder. The caller drops it. */
   | { readonly kind: 'superseded' };
@@ -55,7 +55,7 @@ const begin = prepare('begin_attempts', (_db, slot: Slots<Values>) => {
 
 /**
  * The last statement before each request. Marks attempts as begun where the holder has the delivery and its endpoint is
- * living and active; none begins while its workspace is deleted or suspended. A redirect calls it again, and passes only
+ * living and active; none begins while that is paused, or its workspace deleted or suspended. A redirect calls it again, and passes only
  * with the same number and token.
  * @returns one for each start, in their order
  */

@@ -25,7 +25,7 @@ const SHARED = sql`id, workspace_id, endpoint_id, event_id, event_created_at, ev
 
 /** SQL: SELECT … FROM, to be followed by WHERE. Both have the same columns. */
 export const FROM_OPEN = sql`SELECT ${SHARED}, due_at, NULL::timestamptz AS delivered_at FROM webhook_open`;
-const FROM_LOG = sql`SELECT ${SHARED}, NULL::timestamptz AS due_at, delivered_at FROM webhook_log`;
+export const FROM_LOG = sql`SELECT ${SHARED}, NULL::timestamptz AS due_at, delivered_at FROM webhook_log`;
 
 /** SQL over a row of the log: matches the id, and its partition. Every delivery's id has an instant. */
 function hasId(id: DeliveryId): RawBuilder<boolean> {
@@ -44,7 +44,7 @@ export const deliveryOf = (workspaceId: WorkspaceId, id: DeliveryId): RawBuilder
 /** A delivery as the API returns it. */
 export type DeliveryItem = WebhookDelivery & { readonly id: DeliveryId; readonly endpointId: EndpointId };
 
-const toDelivery = (row: DeliveryRow): DeliveryItem => ({
+export const toDelivery = (row: DeliveryRow): DeliveryItem => ({
   id: row.id,
   endpointId: row.endpoint_id,
   eventType: row.event_type,
@@ -133,7 +133,7 @@ export async function selectSummary(
 }
 
 /** SQL: the INSERT that queues the rows of a CTE `source` again, under new ids. */
-const REQUEUE = sql`
+export const REQUEUE = sql`
   INSERT INTO webhook_open (id, workspace_id, endpoint_id, event_id, event_created_at, event_type, created_at)
   SELECT id, workspace_id, endpoint_id, event_id, event_created_at, event_type, uuid_extract_timestamp(id)
   FROM source`;
@@ -142,7 +142,7 @@ const REQUEUE = sql`
  * SQL over `delivery`: whether its event still exists; keeps its partition until this transaction ends. OFFSET makes
  * the planner look up one event per delivery instead of reading them all.
  */
-const HAS_EVENT = sql`EXISTS (
+export const HAS_EVENT = sql`EXISTS (
   SELECT FROM events AS event WHERE event.id = delivery.event_id AND event.created_at = delivery.event_created_at
   OFFSET 0)`;
 
@@ -160,38 +160,4 @@ export async function insertRedelivery(
     SELECT ${SUMMARY}, due_at, NULL::timestamptz AS delivered_at FROM queued`.execute(tx);
   const [row] = rows;
   return row === undefined ? undefined : toDelivery(row);
-}
-
-/**
- * Queues the events of an endpoint's failed deliveries again, oldest first. Skips a delivery that may still be retried,
- * or whose event has a newer delivery: a repeat queues nothing twice, and continues where `limit` ended. The first
- * delivery of an event is made with it, all others later: only these can be newer.
- * @returns how many were queued
- */
-export async function insertRedeliveriesOfFailed(
-  tx: Tx,
-  workspaceId: WorkspaceId,
-  endpointId: EndpointId,
-  since: Date,
-  limit: number,
-): Promise<number> {
-  const ofEndpoint = sql`endpoint_id = ${endpointId} AND workspace_id = ${workspaceId} AND created_at >= ${since}`;
-  const { rows } = await sql<{ count: number }>`
-    WITH newer AS MATERIALIZED (
-      SELECT id, event_id, created_at FROM webhook_open WHERE ${ofEndpoint} AND created_at > event_created_at
-      UNION ALL
-      SELECT id, event_id, created_at FROM webhook_log WHERE ${ofEndpoint} AND created_at > event_created_at
-    ), failed AS (
-      SELECT * FROM webhook_log AS delivery
-      WHERE ${ofEndpoint} AND status = 'failed' AND NOT EXISTS (
-        SELECT FROM newer WHERE newer.event_id = delivery.event_id
-          AND (newer.created_at, newer.id) > (delivery.created_at, delivery.id))
-      ORDER BY created_at, id OFFSET 0
-    ), source AS MATERIALIZED (
-      SELECT uuidv7() AS id, workspace_id, endpoint_id, event_id, event_created_at, event_type
-      FROM failed AS delivery WHERE ${HAS_EVENT} ORDER BY created_at, delivery.id LIMIT ${limit}
-    ), queued AS (${REQUEUE} RETURNING 1)
-    SELECT count(*)::integer AS count FROM queued
-  `.execute(tx);
-  return rows[0]?.count ?? 0;
 }

@@ -1,6 +1,7 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { Queryable } from '../../db/database.ts';
 import type { EndpointId, WorkspaceId } from '../../ids.ts';
+import { isHeard } from './states.ts';
 
 /** Endpoints per list. */
 const SHOWN = 10;
@@ -10,7 +11,7 @@ export interface EndpointQueue {
   readonly endpointId: EndpointId;
   readonly workspaceId: WorkspaceId;
   readonly active: boolean;
-  /** Whether its workspace is deleted or suspended: nothing is sent to it. */
+  /** Whether it is paused, or its workspace deleted or suspended: nothing is sent to it. */
   readonly silenced: boolean;
   readonly open: number;
   /** Of these, those held by a run of their own, and by a burst. */
@@ -42,7 +43,7 @@ export async function readQueue(db: Queryable): Promise<DeliveryQueue> {
   const { rows } = await sql<DeliveryQueue>`
     WITH queue AS MATERIALIZED (
       SELECT endpoint_id, open.workspace_id, endpoint.active,
-        endpoint.silenced_at IS NOT NULL AS silenced, count(*)::integer AS open,
+        NOT ${isHeard} AS silenced, count(*)::integer AS open,
         count(*) FILTER (WHERE in_run)::integer AS in_runs, count(burst_id)::integer AS in_bursts,
         count(*) FILTER (WHERE due_at <= now())::integer AS due, min(due_at) AS first
       FROM webhook_open AS open

@@ -1,17 +1,18 @@
 import { sql } from 'kysely';
 import type { Database } from '../../db/database.ts';
-import type { DeliveryId, EndpointId, WorkspaceId } from '../../ids.ts';
+import type { DeliveryId, EndpointId, EventId, WorkspaceId } from '../../ids.ts';
 import { isHeard, isLiving } from './states.ts';
 
 /** What an attempt needs, except the secret, which is read when it begins. */
 export interface DeliveryInRun {
   readonly endpointId: EndpointId;
+  readonly eventId: EventId;
   readonly attempts: number;
   readonly url: string;
   readonly eventType: string;
   readonly createdAt: Date;
   readonly body: Buffer;
-  /** Whether its workspace was deleted or suspended when it was read; one that was just claimed is not. */
+  /** Whether nothing may begin when it was read, as after a pause; of one that was just claimed something may. */
   readonly silenced?: boolean;
 }
 
@@ -29,11 +30,12 @@ export async function readInRun(db: Database, deliveryId: DeliveryId): Promise<D
       // An attempt begun without an outcome is spent.
       sql<number>`greatest(delivery.attempts, delivery.begun)`.as('attempts'),
       'delivery.endpoint_id as endpointId',
+      'delivery.event_id as eventId',
       'endpoint.url',
       'delivery.event_type as eventType',
       'delivery.created_at as createdAt',
       'event.body',
-      sql<boolean>`endpoint.silenced_at IS NOT NULL`.as('silenced'),
+      sql<boolean>`NOT ${isHeard}`.as('silenced'),
     ])
     .where('delivery.id', '=', deliveryId)
     .where('delivery.in_run', '=', true)
@@ -66,7 +68,7 @@ const PAGE = 20;
 
 /**
  * Every delivery in a run whose attempt is overdue by `ageMs` milliseconds, page by page, along the index of those in
- * runs. Includes deliveries whose event is gone, which end with their run; not those of deleted and suspended workspaces,
+ * runs. Includes deliveries whose event is gone, which end with their run; not those of paused endpoints and of deleted and suspended workspaces,
  * whose runs wait.
  * @param after where an earlier look ended
  */

@@ -1,12 +1,24 @@
 import { z } from 'zod';
+import { decodeCursor } from '../../http/paging.ts';
 import { defineRoute, type RouteModule } from '../../http/route.ts';
 import { pathId } from '../../http/scope.ts';
 import { accepted, ok } from '../../http/success.ts';
 import type { DeliveryId } from '../../ids.ts';
 import type { RunCanceller } from '../endpoints/run-canceller.ts';
-import { cancelledExample, deliveryDetailExample, redeliveryExample } from '../examples.ts';
-import { webhookDeliveryDetailSchema, webhookDeliverySchema } from '../schemas.ts';
+import {
+  cancelledExample,
+  deliveryDetailExample,
+  listedDeliveryExample,
+  redeliveryExample,
+} from '../examples.ts';
+import {
+  deliveryPageSchema,
+  listDeliveriesQuery,
+  webhookDeliveryDetailSchema,
+  webhookDeliverySchema,
+} from '../schemas.ts';
 import { cancelDelivery } from './cancel.ts';
+import { listDeliveries } from './list.ts';
 import { readDeliveryDetail } from './read.ts';
 import { redeliver } from './redeliver.ts';
 
@@ -14,10 +26,34 @@ const deliveryIn = (params: { readonly deliveryId: string }): DeliveryId =>
   pathId(params.deliveryId, 'webhook delivery');
 
 /**
- * Single deliveries: read, redeliver, cancel.
+ * Deliveries: list them, and read, redeliver and cancel single ones.
  * @param runCanceller cancels the runs of cancelled deliveries
  */
 export const createDeliveryRoutes = (runCanceller: RunCanceller): RouteModule[] => [
+  defineRoute(
+    {
+      method: 'get',
+      path: '/api/workspaces/{workspaceId}/webhooks/deliveries',
+      operationId: 'listWebhookDeliveries',
+      summary: 'List webhook deliveries',
+      description:
+        'Deliveries of all endpoints, open ones and those that have ended, newest first, page by page. Follow `nextCursor` until ' +
+        'it is null: where a filter leaves little, a page may be short or empty.',
+      tags: ['Webhooks'],
+      scope: 'workspace',
+      permissions: ['integrations.read'],
+      query: listDeliveriesQuery,
+      responses: {
+        200: {
+          description: 'One page.',
+          schema: deliveryPageSchema,
+          example: { deliveries: [listedDeliveryExample], nextCursor: null },
+        },
+      },
+    },
+    async ({ context, query: { limit, cursor, ...filter } }) =>
+      ok(await listDeliveries(context, filter, { limit, position: decodeCursor<DeliveryId>(cursor) })),
+  ),
   defineRoute(
     {
       method: 'get',

@@ -32,8 +32,8 @@ import type { BurstId } from '../../ids.ts';
  * and token. A failure is recorded only under the number and token it began with. A 2xx requires an
  * open row and nothing else: whatever came in between, it was delivered.
  *
- * Nothing begins for an endpoint whose workspace is deleted or suspended (`silenced_at`): it is not claimed from, and a
- * run waits. An attempt that has begun goes on.
+ * Nothing begins for an endpoint that is paused, or whose workspace is deleted or suspended (`silenced_at`): it is not
+ * claimed from, and a run waits. An attempt that has begun goes on.
  */
 
 /** SQL over a row of `webhook_open` called `delivery`. */
@@ -48,8 +48,8 @@ export const isHeldBy = (burstId: BurstId | null): RawBuilder<boolean> => sql`
 
 /** SQL over a row of `webhook_endpoints` called `endpoint`. */
 export const isLiving: RawBuilder<boolean> = sql`endpoint.deleted_at IS NULL`;
-/** SQL over the same row: its workspace is neither deleted nor suspended. */
-export const isHeard: RawBuilder<boolean> = sql`endpoint.silenced_at IS NULL`;
+/** SQL over the same row: it is not paused, and its workspace is neither deleted nor suspended. */
+export const isHeard: RawBuilder<boolean> = sql`(endpoint.silenced_at IS NULL AND endpoint.paused_at IS NULL)`;
 
 export const ENDPOINT_DELETED = 'endpoint deleted';
 export const ENDPOINT_DISABLED = 'endpoint disabled';

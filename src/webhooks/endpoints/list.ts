@@ -1,8 +1,8 @@
 import { requirePermissions, type VerbContext } from '../../context.ts';
 import type { DeliveryStatus } from '../../db/tables.ts';
 import { EVENT_TYPES } from '../../events/catalog.ts';
-import { iso } from '../../fields.ts';
 import { selectRecentDeliveries } from '../deliveries/queries.ts';
+import { selectEndpoints } from './show.ts';
 
 /** Living endpoints, oldest first and without secrets, the 50 newest deliveries, and the catalog (contract.md W4). */
 export async function listWebhooks(
@@ -10,17 +10,9 @@ export async function listWebhooks(
   { deliveryStatus }: { readonly deliveryStatus?: DeliveryStatus | undefined },
 ) {
   requirePermissions(actor, 'integrations.read');
-  const [rows, deliveries] = await Promise.all([
-    db
-      .selectFrom('webhook_endpoints')
-      .select(['id', 'url', 'events', 'active', 'created_at', 'description'])
-      .where('workspace_id', '=', actor.workspaceId)
-      .where('deleted_at', 'is', null)
-      .orderBy('created_at')
-      .orderBy('id')
-      .execute(),
+  const [endpoints, deliveries] = await Promise.all([
+    selectEndpoints(db, actor.workspaceId),
     selectRecentDeliveries(db, actor.workspaceId, deliveryStatus),
   ]);
-  const endpoints = rows.map(({ created_at, ...row }) => ({ ...row, createdAt: iso(created_at) }));
   return { endpoints, deliveries, events: EVENT_TYPES };
 }

@@ -3,11 +3,14 @@ import { requirePermissions, type VerbContext } from '../../context.ts';
 import type { Queryable } from '../../db/database.ts';
 import { inTransaction } from '../../db/transaction.ts';
 import { ServiceError } from '../../errors.ts';
+import type { EventType } from '../../events/catalog.ts';
+import { EVENT_EXAMPLES } from '../../events/examples.ts';
 import { createFairQueue } from '../../fair-queue.ts';
-import { type DeliveryId, type EndpointId, newId } from '../../ids.ts';
+import { type DeliveryId, type EndpointId, type EventId, newId } from '../../ids.ts';
 import { type Signing, sendSigned } from '../attempts/attempt.ts';
 import { ENDPOINT_DELETED, ENDPOINT_DISABLED } from '../deliveries/states.ts';
 import type { PingResult } from '../schemas.ts';
+import { unreadableSecret } from '../secrets/credentials.ts';
 import { attempted } from '../sending/outcome.ts';
 import { endpointDisabled, livingEndpoint, noSuchEndpoint, receiverOf } from './queries.ts';
 
@@ -27,18 +30,26 @@ const queue = createFairQueue({
 const WAIT_MS = 2_000;
 
 /**
- * Sends `ping` once, like a delivery (address guard, redirects, timeout, signature), and returns the outcome. It is
+ * Sends `ping`, or an example of an event, once, like a delivery (address guard, redirects, timeout, signature), and returns the outcome. It is
  * neither logged nor retried. The audit entry is written first, so that every request to a receiver is on record.
  * @throws {ServiceError} RESOURCE_NOT_FOUND, CONFLICT `endpoint_disabled`, RATE_LIMITED, or SERVICE_UNAVAILABLE when the
  *   endpoint's secret can't be read; nothing was sent then
  */
-export async function pingEndpoint(context: PingContext, endpointId: EndpointId): Promise<PingResult> {
+export async function pingEndpoint(
+  context: PingContext,
+  endpointId: EndpointId,
+  example: EventType | undefined,
+): Promise<PingResult> {
   requirePermissions(context.actor, 'integrations.create');
   const release = await queue.take(context.actor.workspaceId, { waitMs: WAIT_MS });
-  return ping(context, endpointId).finally(release);
+  return ping(context, endpointId, example).finally(release);
 }
 
-async function ping(context: PingContext, endpointId: EndpointId): Promise<PingResult> {
+async function ping(
+  context: PingContext,
+  endpointId: EndpointId,
+  example: EventType | undefined,
+): Promise<PingResult> {
   const { db, actor } = context;
   const { workspaceId } = actor;
   const deliveryId = newId<DeliveryId>();
@@ -51,12 +62,15 @@ async function ping(context: PingContext, endpointId: EndpointId): Promise<PingR
       action: 'webhooks.tested',
       targetType: 'webhook_endpoint',
       targetId: endpointId,
-      details: { host: receiverOf(receiver.url), deliveryId },
+      details: { host: receiverOf(receiver.url), deliveryId, ...(example && { event: example }) },
     });
     return receiver.url;
   });
-  const body = Buffer.from(JSON.stringify({ event: PING, data: { endpointId, workspaceId } }));
-  const request = { deliveryId, endpointId, eventType: PING, url, body };
+  const eventType = example ?? PING;
+  const data = example === undefined ? { endpointId, workspaceId } : EVENT_EXAMPLES[example];
+  const body = Buffer.from(JSON.stringify({ event: eventType, data }));
+  const eventId = newId<EventId>();
+  const request = { eventId, deliveryId, endpointId, eventType, url, body };
   const sent = await sendSigned(context, request, async () => {
     // Read again: the endpoint may have been deleted during the dial.
     const receiver = await receiverIn(db).executeTakeFirst();
@@ -64,11 +78,7 @@ async function ping(context: PingContext, endpointId: EndpointId): Promise<PingR
     if (!receiver.active) return { kind: 'stopped', reason: ENDPOINT_DISABLED };
     return { kind: 'begun', stored: receiver.secret };
   });
-  if (sent.kind === 'unreadable') {
-    throw new ServiceError('SERVICE_UNAVAILABLE', "The endpoint's secret cannot be read now.", {
-      retryAfter: 60,
-    });
-  }
+  if (sent.kind === 'unreadable') throw unreadableSecret();
   if (sent.kind === 'stopped') {
     throw sent.reason === ENDPOINT_DISABLED ? endpointDisabled() : noSuchEndpoint();
   }

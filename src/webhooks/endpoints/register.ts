@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import { recordAudit } from '../../audit/record.ts';
 import { requirePermissions, type VerbContext } from '../../context.ts';
 import { countRows } from '../../db/count-rows.ts';
@@ -11,15 +10,10 @@ import { parseReceiverUrl } from '../../outbound/address-guard.ts';
 import { type AddressGuard, checkUrlAtRegistration } from '../../outbound/resolver.ts';
 import { holdKey, holdRoles } from '../../roles/authority.ts';
 import type { EndpointRegistration, RegisteredEndpoint } from '../schemas.ts';
+import { generateSecret } from '../secrets/generate.ts';
 import type { SecretRing } from '../secrets/ring.ts';
 import { receiverOf } from './queries.ts';
 import { silencedSince } from './silence.ts';
-
-const MARKER = 'whsec_';
-const SECRET_BYTES = 32;
-
-/** A new signing secret: `whsec_` and 256 random bits as 43 characters of base64url. The whole text is the key. */
-export const generateSecret = (): string => MARKER + randomBytes(SECRET_BYTES).toString('base64url');
 
 /** Living endpoints of a workspace: every event is stored once for each. */
 const MAX_ENDPOINTS = 100;

@@ -5,10 +5,11 @@ import { accepted, created, DONE, doneResponses, ok } from '../../http/success.t
 import type { EndpointId } from '../../ids.ts';
 import type { AddressGuard } from '../../outbound/resolver.ts';
 import { listOpenDeliveries } from '../deliveries/read.ts';
-import { redeliverFailed } from '../deliveries/redeliver-failed.ts';
+import { redeliverRange } from '../deliveries/redeliver-range.ts';
 import {
   deliveryExample,
   endpointExample,
+  listedEndpointExample,
   openDeliveryExample,
   pingExample,
   registrationExample,
@@ -19,10 +20,11 @@ import {
   listWebhooksQuery,
   openDeliveryListSchema,
   pingResultSchema,
-  redeliverFailedBody,
-  redeliverFailedSchema,
+  redeliverRangeBody,
+  redeliverRangeSchema,
   registerEndpointBody,
   registeredEndpointSchema,
+  testBody,
   webhookListSchema,
 } from '../schemas.ts';
 import type { SecretRing } from '../secrets/ring.ts';
@@ -74,7 +76,7 @@ export const createEndpointRoutes = ({
           description: 'Endpoints, deliveries and the event catalog.',
           schema: webhookListSchema,
           example: {
-            endpoints: [{ ...endpointExample, description: registrationExample.description }],
+            endpoints: [listedEndpointExample],
             deliveries: [deliveryExample],
             events: EVENT_TYPES,
           },
@@ -159,13 +161,16 @@ export const createEndpointRoutes = ({
       operationId: 'testWebhook',
       summary: 'Send a test event to an endpoint',
       description:
-        'Sends `{ "event": "ping", "data": { "endpointId", "workspaceId" } }` once, signed like every delivery, ' +
+        'Sends `{ "event": "ping", "data": { "endpointId", "workspaceId" } }`, or with `event` an example of that event, once, signed like every delivery, ' +
         'and returns the outcome, after 15 seconds at the latest. It is neither logged as a delivery nor ' +
         'retried. A disabled endpoint is 409 `endpoint_disabled`; a workspace has at most 20 in flight in ' +
         'a process, and a further one is 429.',
       tags: ['Webhooks'],
       scope: 'workspace',
       permissions: ['integrations.create'],
+      body: testBody,
+      bodyOptional: true,
+      bodyExample: { event: 'article.published' },
       responses: {
         200: {
           description: 'The result, failures of the receiver included.',
@@ -175,34 +180,34 @@ export const createEndpointRoutes = ({
       },
       errors: ['CONFLICT'],
     },
-    async ({ context, params }) =>
-      ok(await pingEndpoint({ ...context, sender, secrets }, endpointIn(params))),
+    async ({ context, params, body }) =>
+      ok(await pingEndpoint({ ...context, sender, secrets }, endpointIn(params), body?.event)),
   ),
   defineRoute(
     {
       method: 'post',
       path: '/api/workspaces/{workspaceId}/webhooks/{endpointId}/redeliver',
       operationId: 'redeliverFailedWebhooks',
-      summary: 'Redeliver what failed',
+      summary: 'Redeliver what failed, or all of a time',
       description:
-        'Queues a new delivery, with a new id and the same body, for every event whose latest delivery to the ' +
-        'endpoint was queued since the given time and has failed for good. The oldest 10,000 are queued; repeating ' +
-        'the request queues the rest, and none twice. A disabled endpoint is 409 `endpoint_disabled`.',
+        'Queues a new delivery, with a new id and the same body, for every event whose latest delivery to the endpoint was ' +
+        'queued in the given time and has failed for good (or, with `status`, has succeeded), oldest first. At most 10,000 are ' +
+        'queued: `nextCursor` goes on with the rest, and no repeat queues one twice. With `dryRun` they are only counted. A ' +
+        'disabled endpoint is 409 `endpoint_disabled`.',
       tags: ['Webhooks'],
       scope: 'workspace',
       permissions: ['integrations.create'],
-      body: redeliverFailedBody,
-      bodyExample: { since: '2026-11-21T06:00:00Z' },
+      body: redeliverRangeBody,
+      bodyExample: { since: '2026-11-21T06:00:00Z', until: '2026-11-21T09:00:00Z', dryRun: false },
       responses: {
         202: {
           description: 'How many deliveries were queued.',
-          schema: redeliverFailedSchema,
-          example: { count: 12 },
+          schema: redeliverRangeSchema,
+          example: { count: 12, nextCursor: null },
         },
       },
       errors: ['CONFLICT'],
     },
-    async ({ context, params, body }) =>
-      accepted(await redeliverFailed(context, { endpointId: endpointIn(params), since: body.since })),
+    async ({ context, params, body }) => accepted(await redeliverRange(context, endpointIn(params), body)),
   ),
 ];

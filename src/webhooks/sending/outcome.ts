@@ -10,6 +10,8 @@ export interface Responded {
   durationMs: number;
   /** Set when a request was repeated because the reused connection ended under the first. */
   repeated?: true;
+  /** Set when a redirect led from https to http, and the body with it. */
+  downgraded?: true;
   /** Redirects followed on the way to this response. */
   redirects: number;
   /** Set when the response is a redirect that was not followed. */
@@ -24,6 +26,7 @@ export interface NoResponse {
   durationMs: number;
   /** As of {@link Responded}. */
   repeated?: true;
+  downgraded?: true;
 }
 
 /** `beforeWrite` returned stop. */
@@ -73,4 +76,5 @@ export const attempted = (outcome: SendResult) => ({
   errorMessage: errorMessage(outcome),
   durationMs: outcome.durationMs,
   responseBody: outcome.kind === 'responded' ? outcome.bodyText : null,
+  ...(outcome.downgraded ? { note: 'redirected to http' as const } : {}),
 });

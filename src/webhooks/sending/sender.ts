@@ -22,6 +22,8 @@ export interface SendRequest {
 }
 
 export interface Write {
+  /** Where the request goes. */
+  readonly url: URL;
   /** 0 for the first URL, then the number of redirects followed. */
   readonly hop: number;
 }
@@ -69,6 +71,10 @@ interface Attempt {
   readonly deadline: Deadline;
   /** Whether a request was repeated because a reused connection ended under it. */
   repeated: boolean;
+  /** Whether a request was written by https. */
+  secured: boolean;
+  /** Whether one was written by http after that. */
+  downgraded: boolean;
 }
 
 const UNRESOLVED_MESSAGES = {
@@ -118,11 +124,13 @@ export function createWebhookSender(options: WebhookSenderOptions): WebhookSende
       if (connection === null) return null;
       try {
         if (decided === null || performance.now() - decided.at > DECISION_MS) {
-          const decision = await deadline.raceUncounted(request.beforeWrite({ hop }));
+          const decision = await deadline.raceUncounted(request.beforeWrite({ url, hop }));
           if (!decision.proceed) {
             connection.close();
             return { kind: 'stopped', reason: decision.reason };
           }
+          attempt.secured ||= url.protocol === 'https:';
+          attempt.downgraded ||= attempt.secured && url.protocol === 'http:';
           decided = { headers: { 'user-agent': USER_AGENT, ...decision.headers }, at: performance.now() };
         }
         const response = await connection.post({ url, headers: decided.headers, body: request.body }, limits);
@@ -142,10 +150,11 @@ export function createWebhookSender(options: WebhookSenderOptions): WebhookSende
     async send(request) {
       const startedAt = performance.now();
       const deadline = startDeadline(timeoutMs, request.signal);
-      const attempt: Attempt = { request, deadline, repeated: false };
+      const attempt: Attempt = { request, deadline, repeated: false, secured: false, downgraded: false };
       const measured = () => ({
         durationMs: Math.round(performance.now() - startedAt),
         ...(attempt.repeated ? { repeated: true as const } : {}),
+        ...(attempt.downgraded ? { downgraded: true as const } : {}),
       });
       try {
         const result = await followRedirects(request.url, (url, hop) => sendHop(url, hop, attempt));
@@ -167,7 +176,7 @@ type Followed = Omit<Responded, 'durationMs'> | Stopped;
 
 /**
  * Follows every 3xx with a Location, up to three hops, keeping method and body (contract.md D11). A redirect that is
- * not followed is itself the response. http and https may lead to each other.
+ * not followed is itself the response. http and https may lead to each other; the outcome says that https led to http.
  * @throws SendFailure when the first URL is refused, or from `sendHop`.
  */
 async function followRedirects(

@@ -4,11 +4,11 @@ import { createApiKey } from '../../../src/api-keys/create.ts';
 import { readDecisions } from '../../../src/document/translation/style-sheet.ts';
 import { outlineExample } from '../../../src/generation/examples.ts';
 import { setLimits } from '../../../src/workspaces/set-limits.ts';
+import { PNG } from '../../articles/support.ts';
 import { createArticle } from '../../support/articles.ts';
-import { png } from '../../support/images.ts';
 import type { TestService, TestWorkspace } from '../../support/service.ts';
 
-export const PNG = png(1, 1);
+export { PNG };
 /** Nothing listens there, and no name has to be asked for. */
 export const NOWHERE = 'http://127.0.0.1:9/image.png';
 

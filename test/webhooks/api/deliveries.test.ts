@@ -149,6 +149,7 @@ it('responds 404 to a redelivery of an event that is gone, and counts it for not
   expect((await call('POST', `/deliveries/${id}/redeliver`)).status).toBe(404);
   expect((await call('POST', `/${endpoint.id}/redeliver`, { since: '2026-01-01T00:00:00Z' })).body).toEqual({
     count: 1,
+    nextCursor: null,
   });
   expect((await call('GET', `/deliveries/${other}`)).status).toBe(200);
 });
@@ -282,9 +283,9 @@ it('redelivers what failed for good since a time, oldest first, and never twice'
     (count) => count === 3,
   );
   expect(new Set(receiver.received.map(({ body }) => body.data.number))).toEqual(new Set([1, 2, 3]));
-  expect((await since(ago(3_600))).body).toEqual({ count: 0 });
-  expect((await since(ago(86_400))).body).toEqual({ count: 2 });
-  expect((await since('2999-01-01T00:00:00Z')).body).toEqual({ count: 0 });
+  expect((await since(ago(3_600))).body).toEqual({ count: 0, nextCursor: null });
+  expect((await since(ago(86_400))).body).toEqual({ count: 2, nextCursor: null });
+  expect((await since('2999-01-01T00:00:00Z')).body).toEqual({ count: 0, nextCursor: null });
   expect(await audited('webhooks.redelivered')).toHaveLength(5);
   for (const body of [{}, { since: 'yesterday' }, { since: '2026-02-30T00:00:00Z' }, { since: 5 }]) {
     const refused = await call('POST', `/${endpoint.id}/redeliver`, body);
@@ -304,9 +305,9 @@ it('redelivers 10,000 at most in one go, and the rest on a repeat', async () => 
       idle.call(other.key, 'POST', `/api/workspaces/${other.id}/webhooks/${id}/redeliver`, {
         since: '2000-01-01T00:00:00Z',
       });
-    expect((await go()).body).toEqual({ count: 10_000 });
-    expect((await go()).body).toEqual({ count: 50 });
-    expect((await go()).body).toEqual({ count: 0 });
+    expect((await go()).body).toEqual({ count: 10_000, nextCursor: expect.any(String) });
+    expect((await go()).body).toEqual({ count: 50, nextCursor: null });
+    expect((await go()).body).toEqual({ count: 0, nextCursor: null });
   } finally {
     await idle.stop();
   }

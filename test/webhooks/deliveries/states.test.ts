@@ -3,7 +3,7 @@ import { MockActivityEnvironment } from '@temporalio/testing';
 import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
 import { createWebhookActivities } from '../../../activities/webhooks.ts';
-import { type DeliveryId, newId } from '../../../src/ids.ts';
+import { type DeliveryId, type EventId, newId } from '../../../src/ids.ts';
 import { createAddressGuard } from '../../../src/outbound/resolver.ts';
 import { makeAttempt } from '../../../src/webhooks/attempts/attempt.ts';
 import { beginAttempts } from '../../../src/webhooks/deliveries/begin.ts';
@@ -124,6 +124,7 @@ describe('an attempt', () => {
     });
     const secrets = createSecretRing(service.config.SECRETS_KEYS);
     const request = {
+      eventId: newId<EventId>(),
       deliveryId: id,
       endpointId: endpoint.id,
       eventType: 'article.created',

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { loadConfig } from '../../../src/config.ts';
 import { type EndpointId, newId } from '../../../src/ids.ts';
 import { newSecretKey, parseSecretKeys } from '../../../src/secret-keys.ts';
-import { generateSecret } from '../../../src/webhooks/endpoints/register.ts';
+import { generateSecret } from '../../../src/webhooks/secrets/generate.ts';
 import { createSecretRing, keyIdOf } from '../../../src/webhooks/secrets/ring.ts';
 
 const ringOf = (...keys: string[]) => createSecretRing(parseSecretKeys(keys));
