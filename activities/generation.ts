@@ -1,5 +1,6 @@
 import type { Database } from '../src/db/database.ts';
-import { editArticle } from '../src/generation/edit.ts';
+import type { Verdict } from '../src/db/tables.ts';
+import { correctArticle, editArticle } from '../src/generation/edit.ts';
 import { failureOf } from '../src/generation/failures.ts';
 import { type DrawingDependencies, drawImage } from '../src/generation/images/draw.ts';
 import { type ImageOutcome, imageOutcomes, imagesToDraw } from '../src/generation/images/images.ts';
@@ -11,7 +12,11 @@ import {
 } from '../src/generation/images/plan.ts';
 import { type ProcessingDependencies, processImage } from '../src/generation/images/process.ts';
 import { makeLead } from '../src/generation/lead.ts';
+import { readParts } from '../src/generation/parts.ts';
 import { enterStep, type GenerationStep, showDrawn } from '../src/generation/progress.ts';
+import { chooseClaims, compareClaims, findEvidence, verdictsOf } from '../src/generation/research/facts.ts';
+import type { ResearchDependencies } from '../src/generation/research/gather.ts';
+import { findSources, makeQuestions, takeNotes } from '../src/generation/research/research.ts';
 import { assembleGeneration, settleGeneration, settleOutline } from '../src/generation/settle.ts';
 import {
   makeFaq,
@@ -45,14 +50,18 @@ export function createGenerationActivities(
   dependencies: JobDependencies &
     WritingDependencies &
     DrawingDependencies &
-    ProcessingDependencies & {
+    ProcessingDependencies &
+    ResearchDependencies & {
       /** Called for each image of a settled run. */
       readonly onImage?: (outcome: ImageOutcome) => void;
+      /** Called for each claim of a settled run. */
+      readonly onClaim?: (verdict: Verdict) => void;
     },
 ) {
   const { db, stopping } = dependencies;
   const engine = { db, pauses: createPauses(), jobs: 'generations', stopping };
   const imageEngine = { ...engine, pauses: createPauses(), jobs: 'images' };
+  const searchEngine = { ...engine, pauses: createPauses(), jobs: 'searches' };
   const { fail, cancel } = createJobActivities(dependencies);
   return {
     /** Stores what the article is written from; returns which steps before the text there are. */
@@ -65,6 +74,24 @@ export function createGenerationActivities(
         await freezeImages(db, jobId, dependencies.imageModel !== null);
         return validated;
       }),
+
+    /** Asks what to search for. */
+    askQuestions: (jobId: JobId): Promise<void> =>
+      callEngine(engine, jobId, async (signal) => {
+        await enter(db, jobId, 'research');
+        await makeQuestions(dependencies, { jobId, signal, persist: whileAway });
+      }),
+
+    /** Searches and reads; the article does without what fails. */
+    findSources: (jobId: JobId): Promise<void> =>
+      callEngine(searchEngine, jobId, async (signal) => {
+        await enter(db, jobId, 'research');
+        await findSources(dependencies, { jobId, signal, persist: whileAway });
+      }),
+
+    /** Chooses the notes that the article is written from. */
+    takeNotes: (jobId: JobId): Promise<void> =>
+      callEngine(engine, jobId, (signal) => takeNotes(dependencies, { jobId, signal, persist: whileAway })),
 
     /** Makes the outline. */
     planOutline: (jobId: JobId): Promise<void> =>
@@ -84,8 +111,8 @@ export function createGenerationActivities(
         await makeTextPlan(dependencies, { jobId, signal, persist: whileAway });
       }),
 
-    /** Plans the sections, and the questions at the end; returns how many sections there are, and whether questions. */
-    planSections: (jobId: JobId): Promise<{ sections: number; faq: boolean }> =>
+    /** Plans the sections, the questions at the end, and fact checking; returns how many sections there are, and which of the rest. */
+    planSections: (jobId: JobId): Promise<{ sections: number; faq: boolean; facts: boolean }> =>
       asFinalFailure(async () => {
         await enter(db, jobId, 'write');
         return planSections(db, jobId);
@@ -104,6 +131,30 @@ export function createGenerationActivities(
     /** Has an editor read the whole; the article does without edits that fail. */
     editArticle: (jobId: JobId): Promise<void> =>
       callEngine(engine, jobId, (signal) => editArticle(dependencies, { jobId, signal, persist: whileAway })),
+
+    /** Chooses the sentences that can be checked. */
+    chooseClaims: (jobId: JobId): Promise<void> =>
+      callEngine(engine, jobId, (signal) =>
+        chooseClaims(dependencies, { jobId, signal, persist: whileAway }),
+      ),
+
+    /** Searches for what they say, and reads. */
+    findEvidence: (jobId: JobId): Promise<void> =>
+      callEngine(searchEngine, jobId, (signal) =>
+        findEvidence(dependencies, { jobId, signal, persist: whileAway }),
+      ),
+
+    /** Compares them with passages of sources. */
+    compareClaims: (jobId: JobId): Promise<void> =>
+      callEngine(engine, jobId, (signal) =>
+        compareClaims(dependencies, { jobId, signal, persist: whileAway }),
+      ),
+
+    /** Has an editor correct what sources contradict. */
+    correctArticle: (jobId: JobId): Promise<void> =>
+      callEngine(engine, jobId, (signal) =>
+        correctArticle(dependencies, { jobId, signal, persist: whileAway }),
+      ),
 
     /** Writes the lead and the names; the article does without what fails. */
     writeLead: (jobId: JobId): Promise<void> =>
@@ -161,7 +212,12 @@ export function createGenerationActivities(
     settleGeneration: (jobId: JobId): Promise<boolean> =>
       ending(dependencies, jobId, async () => {
         const settled = await settleGeneration(db, jobId);
-        if (settled) for (const outcome of await imageOutcomes(db, jobId)) dependencies.onImage?.(outcome);
+        if (settled) {
+          for (const outcome of await imageOutcomes(db, jobId)) dependencies.onImage?.(outcome);
+          for (const { verdict } of verdictsOf(await readParts(db, jobId)).claims) {
+            dependencies.onClaim?.(verdict);
+          }
+        }
         return settled;
       }),
 

@@ -64,7 +64,7 @@ async function evaluateOne(brief: EvalBrief, options: EvalOptions): Promise<Eval
     ...result,
   });
   const articles = brief.links.map((title) => ({ id: newId(), title }));
-  const inputs = { config, title: null, keywords: [], date, voice: null, template: null };
+  const inputs = { config, title: null, keywords: [], date, voice: null, template: null, notes: [] };
   try {
     const signal = AbortSignal.timeout(articleMs);
     const article = await writeArticle(writer, inputs, articles, undefined, signal);

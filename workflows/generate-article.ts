@@ -8,6 +8,7 @@ import {
   IMAGES_AT_ONCE,
   PROCESSING_MS,
 } from '../src/generation/images/limits.ts';
+import { GATHERING_ATTEMPTS, GATHERING_MS, RESEARCHER_ATTEMPTS } from '../src/generation/research/limits.ts';
 import type { GenerationRunInput, GenerationRunResult } from '../src/temporal/shapes.ts';
 import { inLanes } from './lanes.ts';
 import { awaitTurn, onEngineCalls, onJobSteps, orWithout, paidRun } from './paid-run.ts';
@@ -15,9 +16,9 @@ import { awaitTurn, onEngineCalls, onJobSteps, orWithout, paidRun } from './paid
 const GIVING_BACK = 'release the hold, the article is a draft again';
 
 /**
- * Writes an article from its topic, or from the approved outline: takes over the hold, makes the outline, plans the text,
- * writes section by section, has the whole edited and its lead written, and settles. A run for the outline alone ends with
- * it. Content never enters the history: outline and sections are rows, and only counts come back.
+ * Writes an article from its topic, or from the approved outline: takes over the hold, researches, makes the outline, plans the
+ * text, writes section by section, has the whole edited, its claims checked and its lead written, and settles. A run for the
+ * outline alone ends with it. Content never enters the history: outline and sections are rows, and only counts come back.
  */
 export async function generateArticle({ jobId }: GenerationRunInput): Promise<GenerationRunResult> {
   const steps = proxyActivities<GenerationActivities & JobActivities>(onJobSteps());
@@ -28,6 +29,22 @@ export async function generateArticle({ jobId }: GenerationRunInput): Promise<Ge
     >
   >({
     ...onEngineCalls(),
+    startToCloseTimeout: PART_MS,
+  });
+  const web = proxyActivities<Pick<GenerationActivities, 'findSources' | 'findEvidence'>>({
+    ...onEngineCalls(),
+    retry: { ...onEngineCalls().retry, maximumAttempts: GATHERING_ATTEMPTS },
+    startToCloseTimeout: GATHERING_MS,
+  });
+  // A model that is away holds up the outline and the lead long enough.
+  const researcher = proxyActivities<
+    Pick<
+      GenerationActivities,
+      'askQuestions' | 'takeNotes' | 'chooseClaims' | 'compareClaims' | 'correctArticle'
+    >
+  >({
+    ...onEngineCalls(),
+    retry: { ...onEngineCalls().retry, maximumAttempts: RESEARCHER_ATTEMPTS },
     startToCloseTimeout: PART_MS,
   });
   const imageCalls = {
@@ -53,7 +70,7 @@ export async function generateArticle({ jobId }: GenerationRunInput): Promise<Ge
     await orWithout(() =>
       engine.writePlan.executeWithOptions(summarised('plan what each section says'), [jobId]),
     );
-    const { sections, faq } = await steps.planSections.executeWithOptions(
+    const { sections, faq, facts } = await steps.planSections.executeWithOptions(
       summarised('plan how long each section is'),
       [jobId],
     );
@@ -67,6 +84,7 @@ export async function generateArticle({ jobId }: GenerationRunInput): Promise<Ge
     await orWithout(() =>
       engine.editArticle.executeWithOptions(summarised('an editor reads the whole'), [jobId]),
     );
+    if (facts) await checkFacts();
     await orWithout(() =>
       engine.writeLead.executeWithOptions(summarised('write the lead, name the article'), [jobId]),
     );
@@ -83,6 +101,33 @@ export async function generateArticle({ jobId }: GenerationRunInput): Promise<Ge
     ]);
     await makeImages(images);
     return sections;
+  };
+
+  /** What fails in it is not delivered: the outline is made without. */
+  const research = async (): Promise<void> => {
+    await orWithout(() =>
+      researcher.askQuestions.executeWithOptions(summarised('ask what to search for'), [jobId]),
+    );
+    await orWithout(() => web.findSources.executeWithOptions(summarised('search and read'), [jobId]));
+    await orWithout(() => researcher.takeNotes.executeWithOptions(summarised('take notes'), [jobId]));
+  };
+
+  /** What fails in it is not delivered: the article is finished without. */
+  const checkFacts = async (): Promise<void> => {
+    await orWithout(() =>
+      researcher.chooseClaims.executeWithOptions(summarised('choose the claims'), [jobId]),
+    );
+    await orWithout(() =>
+      web.findEvidence.executeWithOptions(summarised('search for what they say'), [jobId]),
+    );
+    await orWithout(() =>
+      researcher.compareClaims.executeWithOptions(summarised('compare claims with passages'), [jobId]),
+    );
+    await orWithout(() =>
+      researcher.correctArticle.executeWithOptions(summarised('an editor reads what is contradicted'), [
+        jobId,
+      ]),
+    );
   };
 
   /** @param images their numbers among those of the job */
@@ -111,12 +156,12 @@ export async function generateArticle({ jobId }: GenerationRunInput): Promise<Ge
   return paidRun<GenerationRunResult>(
     async () => {
       if (!(await awaitTurn(steps.reserve, jobId))) return { outcome: 'already ended' };
-      const { outlined, outlineOnly, research } = await steps.validateGeneration.executeWithOptions(
+      const validated = await steps.validateGeneration.executeWithOptions(
         summarised('read what to write from'),
         [jobId],
       );
-      if (research)
-        await steps.passStep.executeWithOptions(summarised('research: nothing to do'), [jobId, 'research']);
+      const { outlined, outlineOnly } = validated;
+      if (validated.research) await research();
       if (!outlined) await engine.planOutline.executeWithOptions(summarised('make the outline'), [jobId]);
       const sections = outlineOnly ? undefined : await write();
       // The point of no return: once begun, a cancellation comes too late.

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import path from 'node:path';
 import type { ListrTask } from 'listr2';
 import type { LocalService } from '../../src/local/service.ts';
-import type { Article, GenerationConfig, Job, Outline } from '../client/api.ts';
+import type { Article, Claim, GenerationConfig, Job, Outline, Source } from '../client/api.ts';
 import { follow } from './follow.ts';
 import { writePage } from './page.ts';
 import type { DemoReceiver, Received } from './receiver.ts';
@@ -11,16 +11,19 @@ import type { Findings } from './steps.ts';
 const WORDS = 600;
 /** The cover and one in the text. */
 const IMAGES = 2;
-/** article.created, two times article.generation.started, article.generation.completed, image.generated each, credits.consumed */
-const EVENTS = 5 + IMAGES;
+/**
+ * article.created, two times article.generation.started and credits.consumed, article.generation.completed, image.generated each
+ */
+const EVENTS = 6 + IMAGES;
 
 const CONFIG = {
-  topic: 'Watering a school garden',
+  topic: 'Watering tomatoes in raised beds',
   audience: 'Teachers without a garden of their own',
   wordCount: WORDS,
   imageCount: IMAGES,
   imageStyle: 'watercolor',
   writingQuality: 'standard',
+  researchEnabled: true,
   reviewOutline: true,
 } as const satisfies Partial<GenerationConfig>;
 
@@ -30,6 +33,8 @@ export interface Generation {
   /** The run that wrote the article. */
   job: Job;
   article: Article;
+  sources: readonly Source[];
+  claims: readonly Claim[];
   /** Path of the article as a page, with its images beside it. */
   page: string;
   webhooks: readonly Received[];
@@ -50,11 +55,11 @@ export const createGenerationSteps = (
           body: { generationConfig: CONFIG },
         })
       ).body;
-      task.title = `An article of ${WORDS} words and ${IMAGES} images costs ${whole.total} credits; its outline alone ${estimate.total}`;
+      task.title = `An article of ${WORDS} words and ${IMAGES} images costs at most ${whole.total} credits with research and fact checking; its outline ${estimate.total}`;
     },
   },
   {
-    title: 'Have an outline made',
+    title: 'Have the web read, and an outline made',
     async task({ call, source, generation }, task) {
       const { body } = await call('generateArticle', {
         params: { projectId: source.projectId },
@@ -82,6 +87,16 @@ export const createGenerationSteps = (
       generation.article = (await call('readArticle', { params: { articleId } })).body.article;
       const { wordCount, documentJson } = generation.article;
       task.title = `Written from the approved outline: ${wordCount} words in ${documentJson.blocks.length} blocks, waiting for review`;
+    },
+  },
+  {
+    title: 'See what it knows, and from where',
+    async task({ call, generation }, task) {
+      const articleId = generation.article.id;
+      generation.sources = (await call('listSources', { params: { articleId } })).body.sources;
+      generation.claims = (await call('listClaims', { params: { articleId } })).body.claims;
+      const supported = generation.claims.filter(({ verdict }) => verdict === 'supported').length;
+      task.title = `${generation.sources.length} sources (pages that ship with the service), ${generation.claims.length} claims checked: ${supported} supported`;
     },
   },
   {

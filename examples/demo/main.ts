@@ -49,8 +49,9 @@ function readArguments(): boolean {
 }
 
 /**
- * The environment of `npm start`, but for three things: the engines are always our own, so that no other database gets
- * demo data; no model is called; and webhooks may go to this machine, where the receiver is.
+ * The environment of `npm start`, but for four things: the engines are always our own, so that no other database gets
+ * demo data; no model is called; articles are researched, in pages that ship with the service; and webhooks may go to this
+ * machine, where the receiver is.
  */
 async function demoEnvironment(env: NodeJS.ProcessEnv): Promise<NodeJS.ProcessEnv> {
   const { DATABASE_URL: _database, TEMPORAL_ADDRESS: _temporal, ...rest } = env;
@@ -62,6 +63,9 @@ async function demoEnvironment(env: NodeJS.ProcessEnv): Promise<NodeJS.ProcessEn
     LOG_LEVEL: env.LOG_LEVEL || 'warn',
     TRANSLATION_PROVIDER: 'pseudo',
     GENERATION_PROVIDER: 'pseudo',
+    SEARCH_PROVIDER: 'pseudo',
+    WEB_RESEARCH: 'true',
+    FACT_CHECKING: 'true',
     IMAGE_PROVIDER: 'pseudo',
     WEBHOOK_ALLOWED_NETWORKS: networks,
   };

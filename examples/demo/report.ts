@@ -9,6 +9,8 @@ import type { Findings } from './steps.ts';
 
 /** Characters of a text that a line shows. */
 const WIDTH = 84;
+/** Sources, and claims, that are shown. */
+const SHOWN = 3;
 
 /** Shows what the steps found: some of the texts side by side, the money, the webhooks, and where to look further. */
 export function report(
@@ -66,7 +68,7 @@ export function report(
 }
 
 /** The outline that was approved, the beginning of what was written from it, and what it cost. */
-function reportGeneration({ outline, article, job, balance, page }: Generation): void {
+function reportGeneration({ outline, article, sources, claims, job, balance, page }: Generation): void {
   print('');
   print('An article from a topic (pseudo writer: no model was called)');
   print('');
@@ -76,6 +78,11 @@ function reportGeneration({ outline, article, job, balance, page }: Generation):
   }
   const text = article.documentJson.blocks.find(({ type }) => type === 'paragraph');
   if (text !== undefined) print(`  text       ${cut(textOf(text))}`);
+  for (const { url, title } of sources.slice(0, SHOWN)) print(`  source     ${cut(title)}: ${url}`);
+  for (const { verdict, sentence, passage } of claims.slice(0, SHOWN)) {
+    print(`  claim      ${cut(sentence)}`);
+    print(`  ${verdict.padEnd(10)} ${cut(passage ?? 'nothing that was read decides it')}`);
+  }
   print(`  page       ${page}`);
   print(
     `  receipt    ${article.wordCount} words: estimated ${job.estimatedCredits}, reserved ${job.reservedCredits}, consumed ${job.consumedCredits}; the balance is ${balance} now`,

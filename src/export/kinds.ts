@@ -180,6 +180,8 @@ export const KINDS: readonly Kind[] = [
   { ...ofJob('generations', 'generations'), large: true },
   ofJob('generation-parts', 'generation_parts'),
   ofJob('generation-images', 'generation_images'),
+  ofJob('generation-searches', 'generation_searches'),
+  { ...ofJob('generation-pages', 'generation_pages'), large: true },
   table('generation-calls', 'generation_calls'),
   ofJob('unpaid-work', 'unpaid_work'),
   table('ai-operations', 'ai_operations'),

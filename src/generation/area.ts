@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import { type JobArea, startRun } from '../jobs/start.ts';
 import { imageWords } from './images/unpaid.ts';
+import { webWords } from './research/unpaid.ts';
 
 /** Registers generations, and runs that stop after the outline, with the paid-job runner. */
 export const generationArea: JobArea = {
@@ -26,6 +27,6 @@ export const generationArea: JobArea = {
       )
       .where('job_id', '=', jobId)
       .executeTakeFirstOrThrow();
-    return Number(words) + (await imageWords(tx, jobId));
+    return Number(words) + (await imageWords(tx, jobId)) + (await webWords(tx, jobId));
   },
 };

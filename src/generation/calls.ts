@@ -1,13 +1,12 @@
 /** The calls of writers: rows that bound what a part costs and show what it did cost. */
 import { type Selectable, sql } from 'kysely';
 import type { Database, Queryable } from '../db/database.ts';
-import type { Tables } from '../db/tables.ts';
+import type { PartKind, Tables } from '../db/tables.ts';
 import type { JobId, WorkspaceId } from '../ids.ts';
 import { lockOpenJob } from '../jobs/run-state.ts';
 import type { TokenUsage } from '../providers/chat-model.ts';
 import { ProviderError } from '../providers/types.ts';
 import { MAX_ANSWERED, MAX_UNANSWERED } from './call-limits.ts';
-import type { PartKind } from './part-kinds.ts';
 
 /**
  * `answered`: with a response, also one that declines; `unanswered`: the request was written and no whole response came;

@@ -1,4 +1,5 @@
 import { leadOf } from './lead.ts';
+import { verdictsOf } from './research/facts.ts';
 import { lengthsOf, textParts } from './text-parts.ts';
 import { required, type Work } from './write-part.ts';
 import { checkDraft, type DraftChecks, type DraftPart, withHeading } from './writing/editing/check-draft.ts';
@@ -14,5 +15,7 @@ export function checkArticle(work: Work): DraftChecks {
   const first: DraftPart[] =
     lead === null ? [] : [{ id: LEAD_ID, planned: lengthsOf(brief.config, plan).lead, blocks: lead.blocks }];
   const others = textParts(written).map(({ text, ...part }) => withHeading({ ...part, blocks: text.blocks }));
-  return checkDraft([...first, ...others], draftSources(brief, customersWords(brief, outline)));
+  // What a passage says may have come into the text by the second pass.
+  const passages = verdictsOf(work.parts).claims.flatMap(({ evidence }) => evidence?.passage ?? []);
+  return checkDraft([...first, ...others], draftSources(brief, customersWords(brief, outline), passages));
 }

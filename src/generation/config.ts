@@ -57,7 +57,10 @@ export const generationConfigSchema = z
       .refine((text) => URL.canParse(text) && !/[\s\p{Cc}]/u.test(text), 'Expected a URI.')
       .meta({ format: 'uri', description: 'Stored, but not used.' })
       .optional(),
-    researchEnabled: z.boolean().default(false),
+    researchEnabled: z.boolean().default(false).meta({
+      description:
+        'Reads the web before the outline, and checks claims of the finished text, where the service does.',
+    }),
     reviewOutline: z
       .boolean()
       .default(false)

@@ -1,13 +1,17 @@
 /** The editor's pass: the whole article read once, and changed where that is worth it (contract.md G71 to G75). */
 import { deliveredWords } from './delivered.ts';
 import { writeOptionalPart } from './optional-part.ts';
+import type { NewContent } from './parts.ts';
 import { fewestWords } from './price.ts';
+import { verdictsOf } from './research/facts.ts';
+import { readPages } from './research/rows.ts';
 import { bodyRoom } from './target-lengths.ts';
 import { headingWords, lengthsOf, type TextPart, textParts, type WrittenWork } from './text-parts.ts';
 import { EDITS_WORDS } from './write.ts';
 import { required, type WritingDependencies, type WritingTask } from './write-part.ts';
 import { applyEdits, type WordBounds } from './writing/editing/apply-edits.ts';
-import { requestEdits } from './writing/editing/request-edits.ts';
+import { requestCorrections } from './writing/editing/request-corrections.ts';
+import { type RequestedEdits, requestEdits } from './writing/editing/request-edits.ts';
 
 /** The editor's pass as stored. What it made of the parts is stored with them. */
 export interface StoredEdits {
@@ -31,26 +35,58 @@ export async function editArticle(dependencies: WritingDependencies, task: Writi
     const { brief, outline, plan } = written;
     const request = { brief, outline, plan, parts: draft, answered, signal: task.signal };
     const { edits, unusable, unread } = await requestEdits(writer, request);
-    const edited = applyEdits(
-      draft.map(({ blocks }) => blocks),
-      edits,
-      boundsOf(written, texts),
-    );
-    const revised = texts.flatMap(({ part, text }, index): [number, object][] => {
-      const blocks = edited.parts[index] ?? text.blocks;
-      return blocks === text.blocks ? [] : [[part, { ...text, blocks, words: deliveredWords(blocks) }]];
-    });
-    const content: StoredEdits = {
-      edits: edited.applied.map(({ blockId, block, reason }) => ({
-        blockId,
-        change: block === null ? 'deleted' : 'replaced',
-        reason,
-      })),
-      refused: edited.refused.length + unusable,
-      unread,
-    };
-    return { content, words: EDITS_WORDS, revised: new Map(revised) };
+    return applied(written, texts, { edits, unusable, unread });
   });
+}
+
+/**
+ * Has an editor correct what sources contradict, unless that was done (contract.md N33). Nothing is requested where nothing is
+ * contradicted; the article does without a pass that fails.
+ */
+export async function correctArticle(dependencies: WritingDependencies, task: WritingTask): Promise<void> {
+  await writeOptionalPart(dependencies, task, 'corrections', async (writer, work, answered) => {
+    const written = { ...work, outline: required(work.outline) };
+    const texts = textParts(written);
+    const sites = new Map<string, string>(
+      (await readPages(dependencies.db, task.jobId)).map(({ id, site }) => [id, site]),
+    );
+    const contradicted = verdictsOf(work.parts).claims.flatMap(({ blockId, sentence, verdict, evidence }) =>
+      verdict === 'contradicted' && evidence !== null
+        ? [{ blockId, sentence, passage: evidence.passage, site: sites.get(evidence.sourceId) ?? '' }]
+        : [],
+    );
+    const { brief, outline, plan } = written;
+    const parts = texts.map(({ text, ...part }) => ({ ...part, blocks: text.blocks }));
+    const request = { brief, outline, plan, parts, contradicted, answered, signal: task.signal };
+    return applied(written, texts, { ...(await requestCorrections(writer, request)), unread: 0 });
+  });
+}
+
+/** The pass as stored, and the parts that it changes. */
+function applied(
+  written: WrittenWork,
+  texts: readonly TextPart[],
+  { edits, unusable, unread }: RequestedEdits,
+): NewContent {
+  const edited = applyEdits(
+    texts.map(({ text }) => text.blocks),
+    edits,
+    boundsOf(written, texts),
+  );
+  const revised = texts.flatMap(({ part, text }, index): [number, object][] => {
+    const blocks = edited.parts[index] ?? text.blocks;
+    return blocks === text.blocks ? [] : [[part, { ...text, blocks, words: deliveredWords(blocks) }]];
+  });
+  const content: StoredEdits = {
+    edits: edited.applied.map(({ blockId, block, reason }) => ({
+      blockId,
+      change: block === null ? 'deleted' : 'replaced',
+      reason,
+    })),
+    refused: edited.refused.length + unusable,
+    unread,
+  };
+  return { content, words: EDITS_WORDS, revised: new Map(revised) };
 }
 
 /** Edits neither make an article too short to be sold, nor longer than it may be. */

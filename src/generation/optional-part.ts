@@ -1,6 +1,5 @@
-import { leavePartOut } from './parts.ts';
+import { firstOf, leavePartOut } from './parts.ts';
 import { showWritten } from './progress.ts';
-import { firstOf } from './write.ts';
 import { type PartWork, type WritingDependencies, type WritingTask, writePart } from './write-part.ts';
 
 /**
@@ -10,7 +9,7 @@ import { type PartWork, type WritingDependencies, type WritingTask, writePart } 
 export async function writeOptionalPart(
   dependencies: WritingDependencies,
   task: WritingTask,
-  kind: 'edits' | 'lead' | 'imagePrompts',
+  kind: 'edits' | 'claims' | 'corrections' | 'lead' | 'imagePrompts',
   write: PartWork['write'],
 ): Promise<void> {
   const { db } = dependencies;

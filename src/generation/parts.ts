@@ -1,11 +1,13 @@
 import { sql } from 'kysely';
 import type { Database, Queryable } from '../db/database.ts';
+import type { PartKind } from '../db/tables.ts';
 import type { JobId } from '../ids.ts';
-import type { PartKind } from './part-kinds.ts';
 import type { WrittenPart } from './writing/brief.ts';
 import type { Mended } from './writing/markdown/mendings.ts';
 
-/** The numbers of the first parts; those of the others follow in the order in which they are made. */
+/** The numbers of the first parts, those of research below 0; those of the others follow in the order in which they are made. */
+export const QUESTIONS_PART = -2;
+export const NOTES_PART = -1;
 export const OUTLINE_PART = 0;
 export const PLAN_PART = 1;
 
@@ -52,6 +54,12 @@ export const ofKind = <Row extends { readonly kind: PartKind }>(
   kind: PartKind,
 ): Row[] => parts.filter((part) => part.kind === kind);
 
+/** The first part of a kind. */
+export const firstOf =
+  (kind: PartKind) =>
+  (parts: readonly Part[]): Part | undefined =>
+    ofKind(parts, kind)[0];
+
 /** Adds parts. Existing ones stay. */
 export async function planParts(db: Queryable, jobId: JobId, parts: readonly PlannedPart[]): Promise<void> {
   await sql`
@@ -89,7 +97,7 @@ export async function storePart(
         mended = ${JSON.stringify(mended)}::jsonb, asked = true
       WHERE job_id = ${jobId} AND part = ${part} AND content IS NULL
         AND NOT EXISTS (SELECT FROM generations WHERE job_id = ${jobId} AND document IS NOT NULL)
-        AND (kind <> 'edits' OR NOT EXISTS (SELECT FROM generation_parts AS lead
+        AND (kind NOT IN ('edits', 'corrections') OR NOT EXISTS (SELECT FROM generation_parts AS lead
           WHERE lead.job_id = ${jobId} AND lead.kind = 'lead' AND (lead.asked OR lead.calls + lead.unanswered > 0)))
       RETURNING job_id
     )

@@ -7,8 +7,8 @@ const JOBS_AT_ONCE = 100;
 const CALLS_AT_ONCE = 5_000;
 
 /**
- * Removes settings, voice, outline, sections and prompts of images of jobs that ended before the retention, and calls that
- * began before it. The jobs stay, and the figures of their reports but for the calls.
+ * Removes settings, voice, outline, sections, searches, pages and prompts of images of jobs that ended before the
+ * retention, and calls that began before it. The jobs stay, and the figures of their reports but for the calls.
  * @returns number of generations
  */
 export async function pruneGenerations(db: Database, options: PruneOptions): Promise<number> {
@@ -46,6 +46,9 @@ export async function pruneGenerations(db: Database, options: PruneOptions): Pro
           .where('job_id', 'in', jobIds)
           .where('content', 'is not', null)
           .execute();
+        for (const table of ['generation_searches', 'generation_pages'] as const) {
+          await tx.deleteFrom(table).where('job_id', 'in', jobIds).execute();
+        }
       },
     },
     options,

@@ -1,8 +1,7 @@
 /** What the report of a generation says of the editor's pass, the lead and the checks (contract.md G72 and G86). */
 import { z } from 'zod';
-import type { JobStatus } from '../db/tables.ts';
+import type { JobStatus, PartKind } from '../db/tables.ts';
 import type { StoredEdits } from './edit.ts';
-import type { PartKind } from './part-kinds.ts';
 import { ofKind } from './parts.ts';
 
 export const repairs = z
@@ -60,7 +59,7 @@ export const checksSchema = z
       .describe('The use of primaryKeyword; null without one'),
     figures: z
       .array(z.object({ blockId: z.string(), figure: z.string() }))
-      .describe('Figures that stand in nothing the customer wrote'),
+      .describe('Figures that stand in nothing the customer wrote, no note and no passage of a source'),
     lengths: z
       .array(z.object({ id: z.string(), planned: z.int(), words: z.int() }))
       .describe(
@@ -85,6 +84,7 @@ interface ReportedPart {
 
 interface Finish {
   readonly editing: z.infer<typeof editingSchema>;
+  readonly corrections: z.infer<typeof editingSchema>;
   readonly lead: z.infer<typeof leadSchema>;
 }
 
@@ -96,20 +96,23 @@ export function finishOf(parts: readonly ReportedPart[], status: JobStatus): Fin
     leftOut: left_out || (isDone && !written),
     repairs: rejected,
   });
+  const passOf = (part: ReportedPart | undefined): Finish['editing'] => {
+    if (part === undefined) return null;
+    const { edits: applied = [], refused = 0, unread = 0 } = (part.finish ?? {}) as Partial<StoredEdits>;
+    return {
+      ...stateOf(part),
+      edits: applied.map((edit) => ({ ...edit, reason: isDone ? edit.reason : null })),
+      refused,
+      unread,
+    };
+  };
   const [edits] = ofKind(parts, 'edits');
+  const [corrections] = ofKind(parts, 'corrections');
   const [lead] = ofKind(parts, 'lead');
-  const { edits: applied = [], refused = 0, unread = 0 } = (edits?.finish ?? {}) as Partial<StoredEdits>;
   const { named } = (lead?.finish ?? {}) as { readonly named?: boolean | null };
   return {
-    editing:
-      edits === undefined
-        ? null
-        : {
-            ...stateOf(edits),
-            edits: applied.map((edit) => ({ ...edit, reason: isDone ? edit.reason : null })),
-            refused,
-            unread,
-          },
+    editing: passOf(edits),
+    corrections: passOf(corrections),
     lead: lead === undefined ? null : { ...stateOf(lead), words: lead.words, named: named === true },
   };
 }

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { z } from 'zod';
 import { requirePermissions, type VerbContext } from '../context.ts';
-import { JOB_STATUSES } from '../db/tables.ts';
+import { JOB_STATUSES, PART_KINDS } from '../db/tables.ts';
 import { notFound } from '../errors.ts';
 import { iso } from '../fields.ts';
 import type { JobId } from '../ids.ts';
@@ -10,9 +10,9 @@ import { type CallRow, readCalls } from './calls.ts';
 import { readImages } from './images/images.ts';
 import { imagesOfReport, imagesSchema } from './images/report.ts';
 import type { Outline } from './outline.ts';
-import { PART_KINDS } from './part-kinds.ts';
 import { ofKind } from './parts.ts';
 import { checksSchema, editingSchema, finishOf, leadSchema, repairs } from './report-finish.ts';
+import { factsSchema, researchOf, researchSchema } from './report-research.ts';
 import { MENDINGS } from './writing/markdown/mendings.ts';
 
 const count = (description: string) => z.int().min(0).describe(description);
@@ -71,6 +71,8 @@ export const generationReportSchema = z
       .describe(
         'Ids of the sections of the outline that are not in the article. Where the last section is among them, the one before it was not written as an ending. Empty in a job that is not COMPLETED, and once RETENTION_DAYS are over',
       ),
+    research: researchSchema,
+    facts: factsSchema,
     editing: editingSchema,
     lead: leadSchema,
     checks: checksSchema,
@@ -78,7 +80,12 @@ export const generationReportSchema = z
     calls: z
       .array(
         z.object({
-          part: z.int().nullable().describe('In the order in which they are made; null for an image'),
+          part: z
+            .int()
+            .nullable()
+            .describe(
+              'In the order in which they are made: those of research are below 0, the outline is 0; null for an image',
+            ),
           image: z.int().nullable().describe('The number of the image, whose cover is 0; null for a part'),
           kind: z.enum([...PART_KINDS, 'image']).describe('What the call was for'),
           model: z.string(),
@@ -135,6 +142,16 @@ export const generationReportExample: GenerationReport = {
     },
   ],
   leftOut: [],
+  research: {
+    searches: 4,
+    failedSearches: 0,
+    pagesRead: 5,
+    pagesNotUsed: [{ url: 'https://shop.example/soil', reason: 'forbidden by robots.txt' }],
+    notes: 11,
+    delivered: true,
+    repairs: [],
+  },
+  facts: null,
   editing: {
     written: true,
     leftOut: false,
@@ -205,7 +222,7 @@ export async function readGenerationReport(
   const job = await db
     .selectFrom('jobs')
     .innerJoin('generations', 'generations.job_id', 'jobs.id')
-    .select(['id', 'article_id', 'status', 'writer', 'checks'])
+    .select(['id', 'article_id', 'status', 'writer', 'checks', 'researched'])
     .select([
       'estimated_credits as estimated',
       'reserved_credits as reserved',
@@ -224,8 +241,11 @@ export async function readGenerationReport(
       sql<Partial<Outline> | null>`CASE WHEN kind = 'outline' AND ${job.status} = 'COMPLETED' THEN content END`.as(
         'outline',
       ),
-      sql<unknown>`CASE WHEN kind = 'edits' THEN content WHEN kind = 'lead'
+      sql<unknown>`CASE WHEN kind IN ('edits', 'corrections') THEN content WHEN kind = 'lead'
         THEN jsonb_build_object('named', jsonb_typeof(content -> 'names') = 'object') END`.as('finish'),
+      sql<unknown>`CASE WHEN kind = 'notes' THEN jsonb_build_object('notes', jsonb_array_length(content -> 'notes'))
+        WHEN kind = 'verdicts' THEN jsonb_build_object('compared', content -> 'compared',
+          'verdicts', jsonb_path_query_array(content, '$.claims[*].verdict')) END`.as('found'),
     ])
     .where('job_id', '=', jobId)
     .orderBy('part')
@@ -236,6 +256,7 @@ export async function readGenerationReport(
   const sections = parts.flatMap(({ kind, ...part }) =>
     kind === 'section' || kind === 'faq' ? [{ kind, ...part }] : [],
   );
+  const { editing, corrections, lead } = finishOf(parts, job.status);
   return {
     jobId: job.id,
     articleId: job.article_id,
@@ -266,7 +287,9 @@ export async function readGenerationReport(
     leftOut: sections.flatMap((section, index) =>
       section.left_out ? (outline?.outline?.sections?.[index]?.id ?? []) : [],
     ),
-    ...finishOf(parts, job.status),
+    editing,
+    lead,
+    ...(await researchOf(db, job, parts, corrections)),
     checks: job.status === 'COMPLETED' ? ((job.checks ?? null) as GenerationReport['checks']) : null,
     images: imagesOfReport(await readImages(db, job.id)),
     calls: calls.map(toCall),

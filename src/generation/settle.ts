@@ -26,10 +26,13 @@ import type { Outline } from './outline.ts';
 import { finalText, ofKind, readParts } from './parts.ts';
 import { chargeOf, type GenerationPrice, isTooShort } from './price.ts';
 import { enterStep } from './progress.ts';
+import { verdictsOf } from './research/facts.ts';
+import { type FinishedResearch, finishedResearch, keepResearch } from './research/settle.ts';
 import { takeOutPaidParts } from './take-over.ts';
 import { countOutline, takeOutOutlines } from './unpaid-outlines.ts';
-import { readWork, required } from './write-part.ts';
-import { assembleBody } from './writing/assemble.ts';
+import { readWork, required, type Work } from './write-part.ts';
+import { assembleBody, type Citing } from './writing/assemble.ts';
+import { withoutSourceList } from './writing/citations.ts';
 import type { Names } from './writing/write-lead.ts';
 
 /** A job's written parts, and the terms it was admitted with. */
@@ -55,11 +58,17 @@ async function readResult(db: Database, jobId: JobId) {
   const [outline] = ofKind(parts, 'outline');
   return {
     ...row,
-    /** The charge with so many images. This release checks no facts: that is not priced, or held and released. */
+    parts,
+    /** The charge with so many images. */
     chargeFor: (images: number): number =>
       chargeOf(
         price as unknown as GenerationPrice,
-        { images, factChecking: false, words: row.delivered_words ?? 0, research: researched },
+        {
+          images,
+          factChecking: verdictsOf(parts).compared > 0,
+          words: row.delivered_words ?? 0,
+          research: researched,
+        },
         row.config as GenerationConfig,
       ),
     outline: outline?.content as Outline,
@@ -83,8 +92,9 @@ export async function assembleGeneration(db: Database, jobId: JobId): Promise<vo
   const sections = ofKind(parts, 'section').map(finalText);
   const outline = required(work.outline);
   const images = blocksOf(await readImages(db, jobId), outline);
-  const body = assembleBody(outline, sections, questions, leadOf(parts).lead?.blocks, images);
-  const delivered = deliveredWords(body.blocks);
+  const citing = await citingOf(db, jobId, work);
+  const body = assembleBody(outline, sections, questions, leadOf(parts).lead?.blocks, images, citing);
+  const delivered = deliveredWords(withoutSourceList(body.blocks));
   if (isTooShort(delivered, ordered)) {
     const error = new ProviderError(
       'unusable',
@@ -114,6 +124,18 @@ export async function assembleGeneration(db: Database, jobId: JobId): Promise<vo
     .execute();
 }
 
+/** How the project has its articles cite; null for one that was written without notes. */
+async function citingOf(db: Database, jobId: JobId, { notes, brief }: Work): Promise<Citing | null> {
+  if (notes.length === 0) return null;
+  const { citations } = await db
+    .selectFrom('projects')
+    .innerJoin('jobs', 'jobs.project_id', 'projects.id')
+    .select('citations')
+    .where('jobs.id', '=', jobId)
+    .executeTakeFirstOrThrow();
+  return { notes, mode: citations, language: brief.config.language };
+}
+
 /** Records the events of a settlement, and credits.consumed for a charge. */
 async function recordSettlement(
   tx: Tx,
@@ -137,8 +159,10 @@ export async function settleOutline(db: Database, jobId: JobId): Promise<boolean
   if (!(await isJobOpen(db, jobId))) return false;
   const result = await readResult(db, jobId);
   const credits = result.chargeFor(0);
+  const research = await finishedResearch(db, jobId, result.parts);
   return inTransaction(db, async (tx) => {
-    const settled = await settleJob(tx, jobId, 'OUTLINING', async ({ id }) => {
+    const settled = await settleJob(tx, jobId, 'OUTLINING', async ({ id, workspace_id }) => {
+      await keepResearch(tx, { workspaceId: workspace_id, articleId: id, jobId }, research);
       await tx
         .updateTable('articles')
         .set({
@@ -168,9 +192,10 @@ export async function settleGeneration(db: Database, jobId: JobId): Promise<bool
   const images = await readImages(db, jobId);
   const finished = finishedImages(images);
   const body = await finalBody(result.workspace_id, result.document, images, finished);
+  const research = await finishedResearch(db, jobId, result.parts);
   return retryingSlug(() =>
     inTransaction(db, async (tx) => {
-      const settled = await settle(tx, jobId, result, { ...body, finished });
+      const settled = await settle(tx, jobId, result, { ...body, finished, research });
       if (settled) {
         await takeOutOutlines(tx, result.article_id);
         await takeOutPaidParts(tx, jobId);
@@ -203,7 +228,10 @@ const settle = (
   tx: Tx,
   jobId: JobId,
   result: GenerationResult,
-  body: Awaited<ReturnType<typeof finalBody>> & { readonly finished: readonly FinishedImage[] },
+  body: Awaited<ReturnType<typeof finalBody>> & {
+    readonly finished: readonly FinishedImage[];
+    readonly research: FinishedResearch;
+  },
 ): Promise<boolean> =>
   settleJob(tx, jobId, 'FINALIZING', async (target) => {
     const names = await namesFor(tx, target, result.names ?? result.outline);
@@ -223,6 +251,7 @@ const settle = (
       })
       .execute();
     await storeLinks(tx, { requestId: result.request_id ?? '' }, target.id, null, body.rendered.places);
+    await keepResearch(tx, { workspaceId: target.workspace_id, articleId: target.id, jobId }, body.research);
     const images = await addImages(tx, target, jobId, body.finished);
     const credits = result.chargeFor(images.count);
     const data = { articleId: target.id, jobId, consumedCredits: credits };

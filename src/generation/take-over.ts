@@ -4,6 +4,7 @@ import type { Database, Tx } from '../db/database.ts';
 import type { ArticleId, JobId } from '../ids.ts';
 import { lockOpenJob } from '../jobs/run-state.ts';
 import type { Part } from './parts.ts';
+import { webWordsSql } from './research/unpaid.ts';
 import type { WritingBrief } from './writing/brief.ts';
 import { PROMPT_VERSION } from './writing/prompts/index.ts';
 import type { ArticleWriter } from './writing/writer.ts';
@@ -31,7 +32,7 @@ export function partKey(
 
 /**
  * Takes a part over from a failed run of the same article, unless it is written or the request wants all of it fresh
- * (contract.md G89). Parts that were edited come with the edits.
+ * (contract.md G89). Parts that were edited come with the edits, and pages with what was made of them.
  * @returns whether it is written now
  */
 export async function takeOverPart(
@@ -55,10 +56,17 @@ export async function takeOverPart(
       FROM given JOIN generation_parts AS made USING (job_id)
       WHERE own.job_id = ${jobId} AND own.part = ${part} AND made.part = ${part}
       RETURNING own.part
+    ), pages AS (
+      INSERT INTO generation_pages (job_id, purpose, number, id, address, tries, url, title, site, published_at, fetched_at,
+        hash, text)
+      SELECT ${jobId}, purpose, number, id, address, 0, url, title, site, published_at, fetched_at, hash, text
+      FROM given JOIN generation_pages AS made USING (job_id)
+      WHERE text IS NOT NULL AND purpose = CASE given.kind WHEN 'notes' THEN 'research' WHEN 'verdicts' THEN 'claims' END
+      ON CONFLICT DO NOTHING
     ), edited AS (
       UPDATE generation_parts AS own SET revised = made.revised
       FROM given JOIN generation_parts AS made USING (job_id)
-      WHERE given.kind = 'edits' AND own.job_id = ${jobId} AND own.part < ${part} AND made.part = own.part
+      WHERE given.kind IN ('edits', 'corrections') AND own.job_id = ${jobId} AND own.part < ${part} AND made.part = own.part
     )
     SELECT part FROM taken`.execute(db);
   return rows.length > 0;
@@ -66,13 +74,16 @@ export async function takeOverPart(
 
 /**
  * Takes out of the unpaid work what a job has paid for (contract.md G90): parts that failed runs had made, and that it took
- * over. Each counted for the first run that has a count. Does nothing for a job that was not charged. The caller's
+ * over, with what was searched and read for them. Each counted for the first run that has a count. Does nothing for a job that was not charged. The caller's
  * transaction has taken the lock of the wallet.
  */
 export async function takeOutPaidParts(tx: Tx, jobId: JobId): Promise<void> {
   await sql`
     WITH counted AS (
-      SELECT DISTINCT ON (made.key) made.job_id, made.words
+      SELECT DISTINCT ON (made.key) made.job_id, made.words + CASE
+        WHEN made.kind = 'notes' THEN ${webWordsSql(sql`made.job_id`, sql`'research'`)}
+        WHEN made.kind = 'verdicts' THEN ${webWordsSql(sql`made.job_id`, sql`'claims'`)}
+        ELSE 0 END AS words
       FROM jobs AS job
       JOIN generation_parts AS reused ON reused.job_id = job.id AND reused.taken_over
       JOIN generation_parts AS made ON made.key = reused.key AND made.job_id <> job.id

@@ -9,6 +9,7 @@ import { countCalls } from './count-calls.ts';
 import { noteFailure } from './failures.ts';
 import type { Outline } from './outline.ts';
 import { type NewContent, ofKind, type Part, readParts, storePart } from './parts.ts';
+import { briefNote, notesOfRun } from './research/notes.ts';
 import { partKey, takeOverPart } from './take-over.ts';
 import type { WritingBrief } from './writing/brief.ts';
 import type { StoredPlan } from './writing/plan.ts';
@@ -42,6 +43,12 @@ export async function readWork(db: Database, jobId: JobId) {
     .executeTakeFirstOrThrow();
   if (config === null) throw new Error(`job ${jobId} has no settings`);
   const date = requested_at.toISOString().slice(0, 'yyyy-mm-dd'.length);
+  const parts = await readParts(db, jobId);
+  const notes = await notesOfRun(
+    db,
+    { jobId, workspaceId: job.workspace_id, articleId: job.article_id },
+    parts,
+  );
   const brief: WritingBrief = {
     config: config as GenerationConfig,
     title: own_title,
@@ -49,8 +56,8 @@ export async function readWork(db: Database, jobId: JobId) {
     date,
     voice,
     template,
+    notes: notes.map(briefNote),
   };
-  const parts = await readParts(db, jobId);
   const [outline] = ofKind(parts, 'outline');
   const [plan] = ofKind(parts, 'plan');
   return {
@@ -58,6 +65,8 @@ export async function readWork(db: Database, jobId: JobId) {
     articleId: job.article_id,
     linkable: linkable ?? [],
     brief,
+    /** Where the notes of the brief are from, by their numbers. */
+    notes,
     outline: (outline?.content ?? null) as Outline | null,
     plan: (plan?.content as StoredPlan | null | undefined)?.plan ?? null,
     parts,
@@ -76,6 +85,20 @@ export interface PartWork {
   readonly write: (writer: ArticleWriter, work: Work, answered: number) => Promise<NewContent>;
   /** Stores that the job does without a part for which no text can be used; false where it can't. */
   readonly doWithout?: (error: ProviderError, work: Work & { readonly key: string }) => Promise<boolean>;
+}
+
+/** Takes a part over, where it can be. @returns whether it is written, and the inputs of the job */
+export async function takenOver(
+  { db, writers }: WritingDependencies,
+  { jobId, persist }: WritingTask,
+  find: PartWork['find'],
+): Promise<{ readonly taken: boolean; readonly work: Work }> {
+  const work = await persist(() => readWork(db, jobId));
+  const planned = find(work.parts);
+  if (planned === undefined) throw new Error(`job ${jobId} has no such part`);
+  if (planned.content !== null) return { taken: true, work };
+  const key = partKey(work, planned, writers[work.brief.config.writingQuality]);
+  return { taken: await persist(() => takeOverPart(db, { jobId, part: planned.part, key })), work };
 }
 
 /** Writes a part, unless it is stored or can be taken over. */

@@ -8,20 +8,23 @@ import { leaveOut, sectionsLeftOut } from './left-out.ts';
 import { articlesFor } from './linkable/assign.ts';
 import { findNearest } from './linkable/nearest.ts';
 import { countOutlineWords } from './outline.ts';
-import type { PartKind } from './part-kinds.ts';
 import {
+  firstOf,
   type NewContent,
+  NOTES_PART,
   OUTLINE_PART,
   ofKind,
-  type Part,
   PLAN_PART,
   type PlannedPart,
   planParts,
+  QUESTIONS_PART,
   readParts,
   storePart,
 } from './parts.ts';
 import type { GenerationPrice } from './price.ts';
 import { showWritten } from './progress.ts';
+import { CLAIMS_WORDS, VERDICTS_WORDS } from './research/facts.ts';
+import { NOTES_WORDS, QUESTIONS_WORDS } from './research/research.ts';
 import { partLengths } from './target-lengths.ts';
 import { lengthsOf } from './text-parts.ts';
 import {
@@ -43,6 +46,17 @@ import { writeSection } from './writing/write-section.ts';
 const OUTLINE_WORDS = 300;
 const PLAN_WORDS = 300;
 export const EDITS_WORDS = 300;
+/** The parts of research. */
+const RESEARCH_PARTS: readonly PlannedPart[] = [
+  { part: QUESTIONS_PART, kind: 'questions', words: QUESTIONS_WORDS },
+  { part: NOTES_PART, kind: 'notes', words: NOTES_WORDS },
+];
+/** The parts of fact checking. */
+const FACT_PARTS = [
+  { kind: 'claims', words: CLAIMS_WORDS },
+  { kind: 'verdicts', words: VERDICTS_WORDS },
+  { kind: 'corrections', words: EDITS_WORDS },
+] as const;
 /** Keywords of an article that its writer gets. */
 const MAX_OWN_KEYWORDS = 25;
 
@@ -82,10 +96,13 @@ export async function validateGeneration(
     })
     .where('job_id', '=', jobId)
     .execute();
-  await planParts(db, jobId, [{ part: OUTLINE_PART, kind: 'outline', words: OUTLINE_WORDS }]);
+  const research = (price as unknown as GenerationPrice).research > 0;
+  await planParts(db, jobId, [
+    ...(research ? RESEARCH_PARTS : []),
+    { part: OUTLINE_PART, kind: 'outline', words: OUTLINE_WORDS },
+  ]);
   const [outline] = ofKind(await readParts(db, jobId), 'outline');
-  const { research } = price as unknown as GenerationPrice;
-  return { outlined: outline?.content != null, outlineOnly: purpose === 'outline', research: research > 0 };
+  return { outlined: outline?.content != null, outlineOnly: purpose === 'outline', research };
 }
 
 /** Writes the outline, unless it is stored. */
@@ -118,11 +135,20 @@ export async function makeTextPlan(dependencies: WritingDependencies, task: Writ
 }
 
 /**
- * Adds a planned row for each section, for the FAQ, the editor's pass and the lead.
- * @returns the number of sections, and whether there is a FAQ
+ * Adds a planned row for each section, for the FAQ, the editor's pass, the lead, and fact checking where it is in the price.
+ * @returns the number of sections, whether there is a FAQ, and whether facts are checked
  */
-export async function planSections(db: Database, jobId: JobId): Promise<{ sections: number; faq: boolean }> {
+export async function planSections(
+  db: Database,
+  jobId: JobId,
+): Promise<{ sections: number; faq: boolean; facts: boolean }> {
   const { brief, outline, plan } = await readWork(db, jobId);
+  const { price } = await db
+    .selectFrom('generations')
+    .select('price')
+    .where('job_id', '=', jobId)
+    .executeTakeFirstOrThrow();
+  const facts = (price as unknown as GenerationPrice).factChecking > 0;
   const { sections } = required(outline);
   const lengths = lengthsOf(brief.config, plan);
   const texts = partLengths(lengths, required(outline)).map((words, index) => ({
@@ -132,6 +158,7 @@ export async function planSections(db: Database, jobId: JobId): Promise<{ sectio
   const planned = [
     ...texts,
     { kind: 'edits', words: EDITS_WORDS },
+    ...(facts ? FACT_PARTS : []),
     { kind: 'lead', words: lengths.lead },
   ] as const;
   await planParts(
@@ -139,7 +166,7 @@ export async function planSections(db: Database, jobId: JobId): Promise<{ sectio
     jobId,
     planned.map((part, index): PlannedPart => ({ ...part, part: PLAN_PART + 1 + index })),
   );
-  return { sections: sections.length, faq: brief.config.faq };
+  return { sections: sections.length, faq: brief.config.faq, facts };
 }
 
 /**
@@ -186,11 +213,6 @@ export async function makeFaq(dependencies: WritingDependencies, task: WritingTa
   });
   await showWritten(dependencies.db, task.jobId);
 }
-
-export const firstOf =
-  (kind: PartKind) =>
-  (parts: readonly Part[]): Part | undefined =>
-    ofKind(parts, kind)[0];
 
 const writtenSections = ({ parts }: Work): WrittenPart[] =>
   ofKind(parts, 'section').map(({ content }) => content as WrittenPart);

@@ -1,4 +1,5 @@
 import { Counter, type Registry } from 'prom-client';
+import type { Verdict } from '../db/tables.ts';
 import type { EndedCall } from '../generation/calls.ts';
 import type { EndedImageCall } from '../generation/images/draw.ts';
 import type { ImageOutcome } from '../generation/images/images.ts';
@@ -30,6 +31,11 @@ export interface GenerationMetrics {
   readonly countImageCall: (call: EndedImageCall) => void;
   /** Counts an image that was delivered, or why one was not. */
   readonly countImage: (outcome: ImageOutcome) => void;
+  readonly countSearch: (outcome: 'answered' | 'failed') => void;
+  /** Counts a page that was read, or why it is not used. */
+  readonly countPage: (outcome: string) => void;
+  /** Counts a claim of a settled run. */
+  readonly countClaim: (verdict: Verdict) => void;
 }
 
 /** Counts written outlines and sections, the calls for them, and the jobs that runs end in this process. */
@@ -69,6 +75,24 @@ export function createGenerationMetrics(registry: Registry): GenerationMetrics {
     labelNames: ['outcome'] as const,
     registers: [registry],
   });
+  const searches = new Counter({
+    name: 'generation_searches_total',
+    help: 'Searches for research and facts, by outcome: answered or failed.',
+    labelNames: ['outcome'] as const,
+    registers: [registry],
+  });
+  const pages = new Counter({
+    name: 'generation_pages_total',
+    help: 'Pages requested for research and facts: read, or why one is not used.',
+    labelNames: ['outcome'] as const,
+    registers: [registry],
+  });
+  const facts = new Counter({
+    name: 'generation_claims_total',
+    help: 'Claims of settled generations by verdict.',
+    labelNames: ['verdict'] as const,
+    registers: [registry],
+  });
   const counting = countEndings(registry, {
     name: 'generation_jobs_ended_total',
     help: 'Generations and outlines ended by their run, by outcome.',
@@ -80,6 +104,9 @@ export function createGenerationMetrics(registry: Registry): GenerationMetrics {
     },
     countImageCall: ({ model, outcome }) => imageCalls.inc({ model, outcome }),
     countImage: (outcome) => images.inc({ outcome }),
+    countSearch: (outcome) => searches.inc({ outcome }),
+    countPage: (outcome) => pages.inc({ outcome }),
+    countClaim: (verdict) => facts.inc({ verdict }),
     countGenerations: (activities) => ({
       ...activities,
       planOutline: (jobId) => countPart(activities.planOutline(jobId)),

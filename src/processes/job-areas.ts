@@ -1,4 +1,5 @@
 import { regenerationArea } from '../assets/regenerate/area.ts';
+import type { Config } from '../config.ts';
 import { generationArea } from '../generation/area.ts';
 import type { GenerationFeatures } from '../generation/price.ts';
 import type { JobAreas } from '../jobs/start.ts';
@@ -13,5 +14,7 @@ export const jobAreas: JobAreas = {
   image: regenerationArea,
 };
 
-/** Features of generations besides writing: none yet, whatever their settings. */
-export const generationFeatures: GenerationFeatures = { webResearch: false, factChecking: false };
+/** What generations have besides writing, as the deployment is configured. */
+export const generationFeatures = (
+  config: Pick<Config, 'WEB_RESEARCH' | 'FACT_CHECKING'>,
+): GenerationFeatures => ({ webResearch: config.WEB_RESEARCH, factChecking: config.FACT_CHECKING });

@@ -15,6 +15,7 @@ import { createCategoryRoutes } from '../categories/routes.ts';
 import { createCreditRoutes } from '../credits/routes.ts';
 import { createEventRoutes } from '../events/log/routes.ts';
 import type { EventWatch } from '../events/log/watch.ts';
+import type { GenerationFeatures } from '../generation/price.ts';
 import {
   generationReportExample,
   generationReportSchema,
@@ -57,7 +58,7 @@ import { createWebhookRoutes } from '../webhooks/routes.ts';
 import type { SecretRing } from '../webhooks/secrets/ring.ts';
 import type { WebhookSender } from '../webhooks/sending/sender.ts';
 import { createWorkspaceRoutes } from '../workspaces/routes.ts';
-import { generationFeatures, jobAreas } from './job-areas.ts';
+import { jobAreas } from './job-areas.ts';
 
 export interface RouteDependencies extends TurnLimits {
   readonly client: TemporalClient;
@@ -79,6 +80,8 @@ export interface RouteDependencies extends TurnLimits {
   readonly canDraw: boolean;
   /** Counts the states of versions in the background. */
   readonly catchUp: CatchUp;
+  /** What generations have besides writing. */
+  readonly features: GenerationFeatures;
   /** How long a paid request waits for its result, in milliseconds. */
   readonly aiWaitMs: number;
 }
@@ -114,7 +117,7 @@ export function createRoutes(dependencies: RouteDependencies): RouteModule[] {
     ...createContentTemplateRoutes(),
     ...createGlossaryRoutes(),
     ...createStyleRoutes(),
-    ...createGenerationRoutes(jobRuns, generationFeatures),
+    ...createGenerationRoutes(jobRuns, dependencies.features),
     ...createResearchRoutes(),
     ...createJobRoutes(jobRuns, dependencies.jobWatch),
     createReportRoute({

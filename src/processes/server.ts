@@ -32,6 +32,7 @@ import { turnsAwaited } from '../threads/turns.ts';
 import { createCatchUp } from '../translations/project/catch-up.ts';
 import { createRunCanceller } from '../webhooks/endpoints/run-canceller.ts';
 import { createWebhookSender } from '../webhooks/sending/sender.ts';
+import { generationFeatures } from './job-areas.ts';
 import { createRoutes } from './routes.ts';
 import { openSecretRing } from './secret-ring.ts';
 
@@ -147,6 +148,7 @@ export async function startServer(config: ConnectedConfig, logger: Logger): Prom
       canDraw: config.IMAGE_PROVIDER !== 'none',
       unbilledLimit: config.UNBILLED_LIMIT_WORDS,
       engineSlots: config.TRANSLATION_ACTIVITY_SLOTS,
+      features: generationFeatures(config),
       aiWaitMs: config.AI_WAIT_SECONDS * 1_000,
     }),
   );

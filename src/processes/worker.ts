@@ -29,6 +29,7 @@ import type { ImageModel } from '../providers/image-model.ts';
 import { createImageModel, noteImageProvider } from '../providers/images/index.ts';
 import { createTranslationProvider } from '../providers/index.ts';
 import type { TranslationProvider } from '../providers/types.ts';
+import { createResearch, type Research } from '../research/create.ts';
 import { createSuggestionProvider } from '../suggestions/index.ts';
 import type { SuggestionProvider } from '../suggestions/provider.ts';
 import { askForNamespace, explainRefusal, watchAccess } from '../temporal/access.ts';
@@ -81,6 +82,7 @@ export interface WorkerOverrides {
   readonly suggestions?: SuggestionProvider;
   readonly writers?: ArticleWriters;
   readonly imageModel?: ImageModel;
+  readonly research?: Research;
   readonly capacity?: Capacity;
   /** How often it checks that the schedules exist, instead of each minute; milliseconds. */
   readonly schedulesEveryMs?: number;
@@ -144,6 +146,7 @@ export async function startWorker(
   noteImageProvider(config, logger);
   const imageModel = overrides.imageModel ?? createImageModel(config);
   const media = createMediaProcessor({ logger });
+  const research = overrides.research ?? (await createResearch(config));
   const client = new Client({ connection, namespace: config.TEMPORAL_NAMESPACE });
   const notifier = startDeliveryNotifier({ connectionString: config.DATABASE_URL, logger });
   const stopped = new AbortController();
@@ -203,10 +206,13 @@ export async function startWorker(
     ...metrics.countTranslations(createTranslationActivities({ ...ofJobs, provider, stopping: batches })),
     ...metrics.countGenerations(
       createGenerationActivities({
-        ...{ ...ofJobs, writers, imageModel, blobs, media, stopping: parts },
+        ...{ ...ofJobs, writers, imageModel, blobs, media, research, stopping: parts },
         onCall: metrics.countCall,
         onImageCall: metrics.countImageCall,
         onImage: metrics.countImage,
+        onSearch: metrics.countSearch,
+        onPage: metrics.countPage,
+        onClaim: metrics.countClaim,
       }),
     ),
     ...metrics.countRegenerations(
@@ -334,6 +340,7 @@ export async function startWorker(
     await connection.close();
     await media.close();
     await blobs.close();
+    await research?.close();
     await closeThreads();
     await deliveries.destroy();
     await numbering.destroy();

@@ -23,6 +23,7 @@ const example: Project = {
   primaryLanguage: 'en',
   addressTemplate: 'https://example.com/{language}/{slug}',
   imageSettings: { hero: { style: 'cinematic' }, inline: { style: null } },
+  citations: 'links',
   defaultBrandVoiceId: null,
   archivedAt: null,
   createdAt: '2026-11-21T07:30:00.000Z',
@@ -114,7 +115,7 @@ export const createProjectRoutes = (): RouteModule[] => [
       operationId: 'updateProject',
       summary: 'Change a project',
       description:
-        'Changes only the fields you send. A language that articles use cannot be removed (409). Archiving leaves the articles published. With another addressTemplate the links between articles change within seconds. imageSettings and defaultBrandVoiceId apply to generations started from then on.',
+        'Changes only the fields you send. A language that articles use cannot be removed (409). Archiving leaves the articles published. With another addressTemplate the links between articles change within seconds. imageSettings and defaultBrandVoiceId apply to generations started from then on, citations to those that are finished from then on.',
       tags: ['Projects'],
       scope: 'project',
       permissions: ['projects.update'],

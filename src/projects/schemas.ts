@@ -1,6 +1,6 @@
 import type { Selectable } from 'kysely';
 import { z } from 'zod';
-import { IMAGE_STYLES, type Tables } from '../db/tables.ts';
+import { CITATIONS, IMAGE_STYLES, type Tables } from '../db/tables.ts';
 import { idOf, languageTag, timestamp, trimmedText, uuid } from '../fields.ts';
 import { pageQuery } from '../http/paging.ts';
 import type { BrandVoiceId } from '../ids.ts';
@@ -10,6 +10,10 @@ import { addressTemplate } from './addresses.ts';
 export const MAX_PROJECT_LANGUAGES = 100;
 
 const imageStyle = z.enum(IMAGE_STYLES).nullable();
+
+const citations = z.enum(CITATIONS);
+const CITATIONS_MEANING =
+  'How generated articles show their sources: `links`, numbers that lead to them; `list`, numbers, and the sources below a heading at the end; `none`.';
 
 const defaultBrandVoiceId = idOf<BrandVoiceId>()
   .nullable()
@@ -29,6 +33,7 @@ export const projectSchema = z
         description:
           "Styles that go before a generation's imageStyle, of the cover and of the images in the text.",
       }),
+    citations: citations.meta({ description: CITATIONS_MEANING }),
     defaultBrandVoiceId,
     archivedAt: timestamp
       .nullable()
@@ -66,6 +71,7 @@ export const updateProjectBody = z.object({
   defaultBrandVoiceId: defaultBrandVoiceId.optional().meta({
     description: "A voice of the workspace. null clears it: the workspace's default applies.",
   }),
+  citations: citations.optional().meta({ description: CITATIONS_MEANING }),
   archived: z.boolean().optional().meta({ description: 'Its articles stay as they are, published or not.' }),
 });
 
@@ -85,6 +91,7 @@ export const projectColumns = [
   'address_template',
   'hero_image_style',
   'inline_image_style',
+  'citations',
   'default_brand_voice_id',
   'archived_at',
   'created_at',
@@ -102,6 +109,7 @@ export const toProject = (row: ProjectRow): Project => ({
   primaryLanguage: row.primary_language,
   addressTemplate: row.address_template,
   imageSettings: { hero: { style: row.hero_image_style }, inline: { style: row.inline_image_style } },
+  citations: row.citations,
   defaultBrandVoiceId: row.default_brand_voice_id,
   archivedAt: row.archived_at?.toISOString() ?? null,
   createdAt: row.created_at.toISOString(),

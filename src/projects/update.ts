@@ -47,6 +47,7 @@ export async function updateProject(
       addressTemplate: changes.addressTemplate,
       heroImageStyle: changes.imageSettings?.hero?.style,
       inlineImageStyle: changes.imageSettings?.inline?.style,
+      citations: changes.citations,
       defaultBrandVoiceId: changes.defaultBrandVoiceId,
       archived: changes.archived,
     });
@@ -73,6 +74,7 @@ export async function updateProject(
         address_template: wanted.addressTemplate,
         hero_image_style: wanted.heroImageStyle,
         inline_image_style: wanted.inlineImageStyle,
+        citations: wanted.citations,
         default_brand_voice_id: wanted.defaultBrandVoiceId,
         ...(archived === before.archived ? {} : { archived_at: archived ? clockTimestamp : null }),
         updated_at: clockTimestamp,
@@ -101,6 +103,7 @@ const settingsOf = (row: ProjectRow) => ({
   addressTemplate: row.address_template,
   heroImageStyle: row.hero_image_style,
   inlineImageStyle: row.inline_image_style,
+  citations: row.citations,
   defaultBrandVoiceId: row.default_brand_voice_id,
   archived: row.archived_at !== null,
 });

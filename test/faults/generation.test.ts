@@ -1,9 +1,10 @@
+import { sql } from 'kysely';
 import { expect, it } from 'vitest';
 import type { Article } from '../../src/articles/schemas.ts';
 import { mapTexts } from '../../src/document/format/walk.ts';
 import { isFinal } from '../../src/jobs/queries.ts';
 import type { Job } from '../../src/jobs/schemas.ts';
-import { controlSteps, STEPS } from '../generation/support/steps.ts';
+import { controlSteps, RESEARCHED_STEPS } from '../generation/support/steps.ts';
 import { partsAskedAgain, startWritingModel } from '../generation/support/writing-model.ts';
 import { listenToAll } from '../support/events.ts';
 import { config, generating } from '../support/generating.ts';
@@ -13,10 +14,13 @@ import { eventually } from '../support/wait.ts';
 
 /** `node soak/generation-kills.ts` runs this with a hundred. */
 const KILLS = Number(process.env.GENERATION_KILLS ?? 1);
+/** Half of the articles are researched, in one go and by an outline. */
+const isResearched = (number: number): boolean => number % 2 === 0;
 /** Articles that are under way at once. */
 const AT_ONCE = 4;
 
-const service = useTestService({ UNBILLED_LIMIT_WORDS: '0' });
+const FEATURES = { WEB_RESEARCH: 'true', FACT_CHECKING: 'true', SEARCH_PROVIDER: 'pseudo' };
+const service = useTestService({ UNBILLED_LIMIT_WORDS: '0', ...FEATURES });
 
 /** An article on its way: what comes next follows from the job that has ended. */
 interface OnItsWay {
@@ -37,7 +41,8 @@ it('generations whose worker is killed again and again are charged once each, an
   const project = await service.project(workspace);
   const { balance } = await calls.readWallet(workspace);
   const model = await startWritingModel({ delayMs: 150 });
-  const start = (): Promise<ServiceProcess> => startProcess('worker.ts', { ...service.env, ...model.env });
+  const env = { ...service.env, ...FEATURES, ...model.env };
+  const start = (): Promise<ServiceProcess> => startProcess('worker.ts', env);
   let worker = await start();
   const steps = await controlSteps(service.db);
   const all: OnItsWay[] = [];
@@ -48,7 +53,10 @@ it('generations whose worker is killed again and again are charged once each, an
     const body = {
       generationConfig: {
         ...config,
-        topic: `Garden number ${number}`,
+        topic: isResearched(number)
+          ? `Watering tomatoes, garden number ${number}`
+          : `Garden number ${number}`,
+        researchEnabled: isResearched(number),
         faq: number % 3 === 0,
         reviewOutline: number % 4 > 1,
       },
@@ -114,7 +122,7 @@ it('generations whose worker is killed again and again are charged once each, an
       await worker.ended;
     };
     // While the model is asked, and in turn as a run enters each of the steps, in the middle of the statement.
-    const step = kill % 2 === 0 ? STEPS[(kill / 2) % STEPS.length] : undefined;
+    const step = kill % 2 === 0 ? RESEARCHED_STEPS[(kill / 2) % RESEARCHED_STEPS.length] : undefined;
     if (step === undefined) await killWhen(async () => model.asked.length > progress + 2 + (kill % 7));
     else await steps.hold(step, () => killWhen(async () => (await steps.held()) > 0));
     worker = await start();
@@ -134,21 +142,42 @@ it('generations whose worker is killed again and again are charged once each, an
     .selectFrom('jobs')
     .leftJoin('holds', 'holds.run_id', 'jobs.id')
     .leftJoin('ledger_entries', 'ledger_entries.hold_id', 'holds.id')
-    .select(['jobs.purpose', 'jobs.status', 'jobs.consumed_credits', 'ledger_entries.amount'])
+    .select(['jobs.id', 'jobs.purpose', 'jobs.status', 'jobs.consumed_credits', 'ledger_entries.amount'])
     .where('jobs.workspace_id', '=', workspace.id)
     .execute();
   for (const job of jobs) {
     expect(job.status).toBe('COMPLETED');
     expect((job.amount ?? 0) + job.consumed_credits, job.purpose).toBe(0);
-    if (job.purpose === 'generate') expect(job.consumed_credits).toBe(1);
+    if (job.purpose !== 'generate' && job.purpose !== 'outline') continue;
+    // Charged is what the report says was delivered.
+    const { report } = (await service.call(workspace.key, 'GET', `/api/jobs/${job.id}/report`)).body;
+    const research = report.research?.delivered === true ? 1 : 0;
+    const facts = (report.facts?.compared ?? 0) > 0 ? 3 : 0;
+    expect(job.consumed_credits).toBe((job.purpose === 'generate' ? 1 : 0) + research + facts);
   }
   expect(jobs.filter(({ purpose }) => purpose === 'generate')).toHaveLength(all.length);
-  for (const { article } of all) {
+  const delivered = jobs.map(({ consumed_credits }) => consumed_credits);
+  if (all.some(({ number }) => isResearched(number))) expect(Math.max(...delivered)).toBeGreaterThan(3);
+  const requested = await sql<{ tries: number; searches: number; pages: number }>`
+    SELECT max(tries) AS tries, max(searches) AS searches, max(pages) AS pages FROM (
+      SELECT max(tries) AS tries, count(*) AS searches, 0 AS pages FROM generation_searches GROUP BY job_id, purpose
+      UNION ALL SELECT max(tries), 0, count(*) FROM generation_pages GROUP BY job_id, purpose) AS own`.execute(
+    service.db,
+  );
+  const [most] = requested.rows;
+  expect(Number(most?.tries)).toBeLessThanOrEqual(3);
+  expect(Number(most?.searches)).toBeLessThanOrEqual(20);
+  expect(Number(most?.pages)).toBeLessThanOrEqual(20);
+  for (const { article, number } of all) {
     expect(await calls.readArticle(workspace, article.id)).toMatchObject({ status: 'NEEDS_REVIEW' });
     const types = await calls.eventTypes(article.id);
-    for (const once of ['article.created', 'article.generation.completed', 'credits.consumed']) {
+    for (const once of ['article.created', 'article.generation.completed']) {
       expect(types.filter((type) => type === once)).toHaveLength(1);
     }
+    // An outline run is charged its research alone.
+    const charges = types.filter((type) => type === 'credits.consumed').length;
+    expect(charges).toBeGreaterThanOrEqual(1);
+    expect(charges).toBeLessThanOrEqual(isResearched(number) && number % 4 > 1 ? 2 : 1);
   }
   const charged = jobs.reduce((sum, job) => sum + job.consumed_credits, 0);
   const left = balance - charged;

@@ -25,7 +25,15 @@ function largest(text: string) {
   });
   const keywords = Array.from({ length: 25 }, () => of(200));
   const brief: WritingBrief = {
-    ...{ config, title: of(300), keywords, date: '2026-03-02', voice: of(4_000), template: of(8_000) },
+    ...{
+      config,
+      title: of(300),
+      keywords,
+      date: '2026-03-02',
+      voice: of(4_000),
+      template: of(8_000),
+      notes: [],
+    },
   };
   const outline = outlineOf(...Array.from({ length: SECTIONS }, (_, index) => `${index}${of(290)}`));
   const sections = outline.sections.map((section) => ({
@@ -107,7 +115,7 @@ describe('what a model is told', () => {
     const outline = outlineOf(...Array.from({ length: SECTIONS }, (_, index) => `Part ${index}`));
     const config = generationConfigSchema.parse({ topic: 'Roses', language: 'zh', wordCount: 10_000 });
     const brief: WritingBrief = {
-      ...{ config, title: null, keywords: [], date: '2026-03-02', voice: null, template: null },
+      ...{ config, title: null, keywords: [], date: '2026-03-02', voice: null, template: null, notes: [] },
     };
     const texts = outline.sections.map((_, index) => part(`第${index}章${'玫瑰需要阳光和水'.repeat(20)}`));
     const turns = outline.sections.map((section, index) => {

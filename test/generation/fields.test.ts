@@ -9,6 +9,7 @@ import { createPseudoImageModel } from '../../src/providers/images/pseudo.ts';
 import { useDataFolder } from '../support/data-folder.ts';
 import { generating } from '../support/generating.ts';
 import { useJobs } from '../support/jobs.ts';
+import { createStandInResearch } from '../support/researching.ts';
 
 const LIMITS = { reasoningTokens: 4_096, maxOutputTokens: 16_384, contextTokens: 32_000 };
 const pseudo = createPseudoWriter();
@@ -50,8 +51,12 @@ const imageModel: ImageModel = {
 };
 
 const { service, workspace } = useJobs(
-  { imageModel, writers: { premium: modelNamed('premium model'), standard: modelNamed('standard model') } },
-  { credits: 1_000, env: { DATA_DIR: useDataFolder() } },
+  {
+    imageModel,
+    research: createStandInResearch(),
+    writers: { premium: modelNamed('premium model'), standard: modelNamed('standard model') },
+  },
+  { credits: 1_000, env: { DATA_DIR: useDataFolder(), WEB_RESEARCH: 'true', FACT_CHECKING: 'true' } },
   async () => undefined,
 );
 const calls = generating(service);
@@ -83,11 +88,9 @@ interface Row {
   readonly check?: (base: Run, changed: Run) => void;
 }
 
-/** Settings that no text depends on. */
-const OF_OTHERS = ['researchEnabled'] as const;
 const OF_IMAGES = ['imageStyle', 'imageCount', 'imageQuality'] as const;
 type OfImages = (typeof OF_IMAGES)[number];
-type Field = Exclude<keyof GenerationConfig, OfImages | (typeof OF_OTHERS)[number]>;
+type Field = Exclude<keyof GenerationConfig, OfImages>;
 
 const created = async (path: string, body: Record<string, unknown>): Promise<string> => {
   const answer = await service.call(workspace.key, 'POST', `/api/workspaces/${workspace.id}/${path}`, body);
@@ -133,6 +136,17 @@ const FIELDS: Readonly<Record<Field, Row>> = {
       expect(changed.told).not.toContain('source.example');
       expect(changed.told).toBe(base.told);
       expect(changed.text).toBe(base.text);
+    },
+  },
+  researchEnabled: {
+    value: true,
+    told: '20 litres of water',
+    check: (_, changed) => {
+      expect(changed.asked.map(({ kind }) => kind)).toEqual(
+        expect.arrayContaining(['questions', 'verdicts']),
+      );
+      expect(changed.text).toContain('https://one.example/water');
+      expect(changed.credits).toBe(5);
     },
   },
   reviewOutline: {
@@ -186,7 +200,7 @@ const IMAGE_FIELDS: Readonly<Record<OfImages, { value: unknown; check: (changed:
 describe('each field of generationConfig', () => {
   // contract.md G92
   it('has a row here', () => {
-    expect([...Object.keys(FIELDS), ...OF_IMAGES, ...OF_OTHERS].toSorted()).toEqual(
+    expect([...Object.keys(FIELDS), ...OF_IMAGES].toSorted()).toEqual(
       Object.keys(generationConfigSchema.shape).toSorted(),
     );
   });

@@ -24,6 +24,7 @@ describe('the pseudo writer', () => {
           config,
           voice: 'Be brief.',
           template: null,
+          notes: [],
           title: null,
           keywords: [],
           date: '2026-03-02',
@@ -52,7 +53,7 @@ describe('the pseudo writer', () => {
       fc.asyncProperty(given, async ([config, outline]) => {
         const { document, parts } = await writeArticle(
           writer,
-          { config, voice: null, template: null, title: null, keywords: [], date: '2026-03-02' },
+          { config, voice: null, template: null, notes: [], title: null, keywords: [], date: '2026-03-02' },
           [],
           outline,
         );

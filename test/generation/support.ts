@@ -18,6 +18,7 @@ export const briefOf = (config: Partial<GenerationConfig> = {}): WritingBrief =>
   date: '2026-03-02',
   voice: null,
   template: null,
+  notes: [],
 });
 
 export const writerAt = (url: string): ArticleWriter =>

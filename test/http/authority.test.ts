@@ -145,6 +145,7 @@ beforeAll(async () => {
     canDraw: true,
     engineSlots: 100,
     unbilledLimit: 0,
+    features: { webResearch: false, factChecking: false },
     aiWaitMs: 1_000,
   });
   definitions = routes

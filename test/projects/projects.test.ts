@@ -48,6 +48,7 @@ it('creates, reads, lists and changes projects, checked on the result', async ()
       primaryLanguage: 'en',
       addressTemplate: null,
       imageSettings: { hero: { style: null }, inline: { style: null } },
+      citations: 'links',
       defaultBrandVoiceId: null,
       archivedAt: null,
       createdAt: expect.any(String),

@@ -7,6 +7,7 @@ import type { ArticleWriter, ArticleWriters } from '../../src/generation/writing
 import type { Job } from '../../src/jobs/schemas.ts';
 import type { ChatResponse } from '../../src/providers/chat-model.ts';
 import type { ImageModel } from '../../src/providers/image-model.ts';
+import type { Research } from '../../src/research/create.ts';
 import { listenToAll } from './events.ts';
 import { type JobOptions, useJobs } from './jobs.ts';
 import type { Answer, TestService, TestWorkspace } from './service.ts';
@@ -149,10 +150,18 @@ export const generating = (service: TestService) => {
  * What a file about generations needs: the service with a worker on a stand-in for the model, an operator, and for each
  * test a fresh workspace with so many credits that hears all events.
  */
-export function useGenerations({ imageModel, ...options }: JobOptions & { imageModel?: ImageModel } = {}) {
+export function useGenerations({
+  imageModel,
+  research,
+  ...options
+}: JobOptions & { imageModel?: ImageModel; research?: Research } = {}) {
   const writers = createStandInWriter();
   const { service, ...jobs } = useJobs(
-    { writers, ...(imageModel === undefined ? {} : { imageModel }) },
+    {
+      writers,
+      ...(imageModel === undefined ? {} : { imageModel }),
+      ...(research === undefined ? {} : { research }),
+    },
     options,
     async (workspace) => {
       writers.behave = async () => undefined;

@@ -33,6 +33,7 @@ const options = z.object({
   voice: field.brandVoiceId,
   template: field.contentTemplateId,
   faq: field.faq,
+  research: field.researchEnabled,
   reviewOutline: field.reviewOutline,
   title: createArticleBody.shape.title.optional(),
   wait: integer(0, MAX_WAIT_SECONDS),
@@ -52,6 +53,7 @@ export const generateCommand = (): Command =>
     .option('--voice <id>', 'a brand voice of the workspace')
     .option('--template <id>', 'a content template')
     .option('--faq', 'end with frequently asked questions')
+    .option('--research', 'research first, and check facts, where the service does')
     .option('--review-outline', 'stop after the outline, for approval')
     .option('--title <title>', 'default: the topic, until the outline has a title')
     .option('--wait <seconds>', 'how long to follow the job; 0 queues it only', '3600')
@@ -70,11 +72,13 @@ export const generateCommand = (): Command =>
           brandVoiceId: given.voice,
           contentTemplateId: given.template,
           faq: given.faq,
+          researchEnabled: given.research,
           reviewOutline: given.reviewOutline,
         });
-        const { article, job } = await withJobRuns(loadConfig(), (runs) =>
+        const config = loadConfig();
+        const { article, job } = await withJobRuns(config, (runs) =>
           generateArticle(
-            { ...context, runs, features: generationFeatures },
+            { ...context, runs, features: generationFeatures(config) },
             { projectId, generationConfig, language, title: given.title },
           ),
         ).finally(closeThreads);

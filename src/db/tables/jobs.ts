@@ -7,6 +7,7 @@ import type {
   IdeaClusterId,
   JobId,
   ProjectId,
+  SourceId,
   WorkspaceId,
 } from '../../ids.ts';
 import type { AiOperationKind, Suggestions } from '../suggestions.ts';
@@ -48,6 +49,27 @@ export type JobPurpose = 'translate' | 'refresh' | 'generate' | 'outline' | 'ima
 
 /** How a run ended whose work counts as unpaid. */
 export type UnpaidReason = 'cancelled' | 'failed';
+
+/** The parts of a generation, in the order in which a run makes them. */
+export const PART_KINDS = [
+  'questions',
+  'notes',
+  'outline',
+  'plan',
+  'section',
+  'faq',
+  'edits',
+  'claims',
+  'verdicts',
+  'corrections',
+  'lead',
+  'imagePrompts',
+] as const;
+export type PartKind = (typeof PART_KINDS)[number];
+
+/** What a run searches for: what to write from, or whether what it wrote is so. */
+export const SEARCH_PURPOSES = ['research', 'claims'] as const;
+export type SearchPurpose = (typeof SEARCH_PURPOSES)[number];
 
 /** `failed`: the article does without it; the reason says why. */
 export type ImageState = 'planned' | 'prompted' | 'drawn' | 'processed' | 'delivered' | 'failed';
@@ -142,7 +164,7 @@ export interface JobTables {
   generation_parts: {
     job_id: JobId;
     part: number;
-    kind: 'outline' | 'plan' | 'section' | 'faq' | 'edits' | 'lead' | 'imagePrompts';
+    kind: PartKind;
     /** Written by a writer, or being written. */
     asked: Default<boolean>;
     /** Calls with a response: an attempt continues from those before it. */
@@ -165,6 +187,41 @@ export interface JobTables {
     key: Nullable<string>;
     /** Made by an earlier run that failed. */
     taken_over: Default<boolean>;
+  };
+  /** Searches of a run, each a row before it is made. */
+  generation_searches: {
+    job_id: JobId;
+    purpose: SearchPurpose;
+    /** From 1, the most important first. */
+    number: number;
+    query: string;
+    /** How often it was made. */
+    tries: Default<number>;
+    /** Addresses, best first; null until it has responded. */
+    found: Nullable<string[]>;
+  };
+  /** Pages that a run reads; what was read is a source of the article once the run is settled. */
+  generation_pages: {
+    job_id: JobId;
+    purpose: SearchPurpose;
+    /** From 1, in the order in which they were chosen. */
+    number: number;
+    /** Notes and verdicts name the page by it. */
+    id: SourceId;
+    /** As it was found. */
+    address: string;
+    /** How often it was requested. */
+    tries: Default<number>;
+    /** Why it is not used. */
+    refusal: Nullable<string>;
+    /** The page as it was read; null before, and of one that is not used. */
+    url: Nullable<string>;
+    title: Nullable<string>;
+    site: Nullable<string>;
+    published_at: NullableTimestamp;
+    fetched_at: NullableTimestamp;
+    hash: Nullable<string>;
+    text: Nullable<string>;
   };
   /** Images that a job draws; those of a run are planned at its admission. */
   generation_images: {

@@ -26,6 +26,11 @@ export const HOLD_PURPOSES = [
 export type HoldPurpose = (typeof HOLD_PURPOSES)[number];
 export type ImageStyle = (typeof IMAGE_STYLES)[number];
 
+/** `links`: numbers that lead to the source; `list`: numbers, and the sources at the end; `none`: neither. */
+export const CITATIONS = ['links', 'list', 'none'] as const;
+/** How generated articles cite their sources. */
+export type Citations = (typeof CITATIONS)[number];
+
 /** Workspaces, who may do what in them, and their credits. */
 export interface WorkspaceTables {
   workspaces: {
@@ -119,6 +124,8 @@ export interface WorkspaceTables {
     hero_image_style: Nullable<ImageStyle>;
     inline_image_style: Nullable<ImageStyle>;
     default_brand_voice_id: Nullable<BrandVoiceId>;
+    /** How its generated articles show what they are researched from. */
+    citations: Default<Citations>;
     /** Set while it is deleted and being emptied: nothing of it is shown. */
     deleted_at: NullableTimestamp;
     /** Bytes of its images that were returned to the quota when it was deleted, less those removed since. */

@@ -12,7 +12,16 @@ export interface LinkableArticle {
   readonly title: string;
 }
 
-/** Inputs of a run. Customers wrote them, so a model gets them as data only. */
+/** A quote of a web page, as the writer gets it. Its number is its place in the list, from 1. */
+export interface BriefNote {
+  readonly quote: string;
+  readonly title: string;
+  readonly site: string;
+  /** `2026-03-02`; null where the page does not say. */
+  readonly published: string | null;
+}
+
+/** Inputs of a run. Customers wrote them, and pages of strangers the notes, so a model gets them as data only. */
 export interface WritingBrief {
   readonly config: GenerationConfig;
   /** The title that a person gave the article; null when it is still to be found. */
@@ -25,6 +34,8 @@ export interface WritingBrief {
   readonly voice: string | null;
   /** The text of the content template; null when there is none. */
   readonly template: string | null;
+  /** What research has found; empty without. */
+  readonly notes: readonly BriefNote[];
 }
 
 /** Kinds of defects. */

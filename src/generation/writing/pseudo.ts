@@ -1,4 +1,5 @@
 import { countTextWords } from '../../document/format/words.ts';
+import { withoutReferences } from '../../document/text/note-references.ts';
 import { languageName } from '../../language-names.ts';
 import type { ChatResponse } from '../../providers/chat-model.ts';
 import { tidy } from './markdown/bound.ts';
@@ -9,6 +10,7 @@ import type { EditsOutput } from './prompts/edits.ts';
 import type { ImagePromptsOutput } from './prompts/image-prompts.ts';
 import type { Question, QuestionOf } from './prompts/index.ts';
 import type { LeadOutput } from './prompts/lead.ts';
+import { claimsOf, correctionsOf, notesOf, questionsFor, sentenceOf, verdictsOf } from './pseudo-research.ts';
 import type { ArticleWriter } from './writer.ts';
 
 /** Planned words of a section and of a paragraph. */
@@ -21,6 +23,8 @@ const HEADING_FROM = 400;
 /** Words of a customer's text that are quoted. */
 const QUOTED_WORDS = 8;
 const QUESTIONS = 3;
+/** Notes that a section quotes, at most one in a paragraph. */
+const QUOTED_NOTES = 3;
 /** How texts begin, and one that was edited: both have as many words. */
 const OPENING = 'This is pseudo text in place of';
 const EDITED_OPENING = 'This is edited pseudo text instead of';
@@ -70,9 +74,14 @@ const RESPONSES: {
 } = {
   outline: outlineFor,
   plan: planFor,
+  questions: questionsFor,
+  notes: notesOf,
   section: sectionOf,
   faq: faqOf,
   edits: editsOf,
+  claims: claimsOf,
+  verdicts: verdictsOf,
+  corrections: correctionsOf,
   lead: leadOf,
   imagePrompts: imagePromptsFor,
 };
@@ -142,11 +151,19 @@ function sectionOf({ brief, section, number, words, articles }: QuestionOf<'sect
   const below = words >= HEADING_FROM ? [`More about ${heading}`] : [];
   const left = words - countTextWords([...items, ...below].join('\n'));
   const lengths = evenly(left, Math.max(1, Math.ceil(left / WORDS_PER_PARAGRAPH)));
+  // Each section quotes notes of its own.
+  const quotedFrom = 1 + (number - 1) * QUOTED_NOTES;
   const paragraphs = lengths.map((length, index) => {
     const place = `paragraph ${index + 1} of section ${number}`;
     const long = `${OPENING} ${languageOf(brief.config.language)}, ${place}.`;
     const see = `${long} See also ${linked} for more.`;
-    const openings = [...(linked !== '' && index === 0 ? [see] : []), long, `Pseudo text, ${place}.`];
+    const quoted = index < QUOTED_NOTES ? sentenceOf(brief.notes, quotedFrom + index) : null;
+    const openings = [
+      ...(linked !== '' && index === 0 ? [see] : []),
+      ...(quoted === null || (linked !== '' && index === 0) ? [] : [`${long} ${quoted}`]),
+      long,
+      `Pseudo text, ${place}.`,
+    ];
     const text = exactly(length, openings, source, number);
     const link = `${long} See also [${linked}](article:1) for more.`;
     return linked !== '' && text.startsWith(see) ? link + text.slice(see.length) : text;
@@ -235,9 +252,9 @@ function sentencesAbout(names: Readonly<Record<string, string>>): () => string {
  * @param number tells it from others of the same length
  */
 function exactly(words: number, openings: readonly string[], next: () => string, number: number): string {
-  const opening = openings.find((text) => countTextWords(text) <= words);
+  const opening = openings.find((text) => countTextWords(withoutReferences(text)) <= words);
   const sentences = opening === undefined ? [] : [opening];
-  let left = words - countTextWords(opening ?? '');
+  let left = words - countTextWords(withoutReferences(opening ?? ''));
   for (let sentence = next(); countTextWords(sentence) <= left; sentence = next()) {
     sentences.push(sentence);
     left -= countTextWords(sentence);

@@ -27,6 +27,7 @@ export async function writeFaq(writer: ArticleWriter, request: FaqRequest): Prom
     ...customersWords(brief, outline),
     section: { id: FAQ_ID, heading, level: 2 },
     articles: [],
+    notes: brief.notes.length,
     earlier: new Set(finished.flatMap(({ blocks }) => repetitionKeys(blocks))),
   };
   const { language } = brief.config;

@@ -28,6 +28,7 @@ export async function writeSection(writer: ArticleWriter, request: SectionReques
     ...customersWords(brief, outline, articles),
     section,
     articles,
+    notes: brief.notes.length,
     earlier: new Set(finished.flatMap(({ blocks }) => repetitionKeys(blocks))),
   };
   const { value } = await requestPart<ReadPart>({

@@ -16,6 +16,9 @@ export const STEPS = [
 
 export type Step = (typeof STEPS)[number];
 
+/** The same of a run that researches. */
+export const RESEARCHED_STEPS = ['VALIDATING', 'RESEARCHING', ...STEPS.slice(1)] as const;
+
 /** Any number that no other test locks. */
 const GATE = 30;
 
@@ -23,13 +26,13 @@ const GATE = 30;
  * Where a job can be held: as it enters a step, as its lead is about to be requested, once the edits are stored, or as its
  * document is stored, between WRITING and the next step.
  */
-export type Place = Step | 'leading' | 'assembling';
+export type Place = Step | 'RESEARCHING' | 'leading' | 'assembling';
 
 /** What the database does when a job enters a step: nothing, refuse it for good, or wait at a gate. */
 export interface StepControl {
   refuse(step: Step | null): Promise<void>;
   /** Holds whoever enters the step until `work` is done. */
-  hold(step: Step, work: () => Promise<void>): Promise<void>;
+  hold(step: Step | 'RESEARCHING', work: () => Promise<void>): Promise<void>;
   /** Holds each of some jobs at a place of its own until `work` is done. */
   holdEach(places: ReadonlyMap<string, Place>, work: () => Promise<void>): Promise<void>;
   /** How many wait at the gate. */

@@ -11,6 +11,10 @@ const KINDS = {
   edits: 'edits',
   lead: 'lead',
   images: 'imagePrompts',
+  queries: 'questions',
+  notes: 'notes',
+  claims: 'claims',
+  verdicts: 'verdicts',
 } as const;
 
 /** Messages of a first question: the instructions and what is asked. What has to be mended comes after them. */

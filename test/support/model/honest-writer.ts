@@ -5,6 +5,7 @@
 import { type ChatRequest, jsonIn, userTurns } from '../chat-completions.ts';
 import { draw } from './draw.ts';
 import { gardenSentence } from './garden.ts';
+import { researchResponse } from './honest-research.ts';
 
 interface Schema {
   readonly type?: string;
@@ -37,6 +38,9 @@ export function honestWriting(question: ChatRequest): unknown {
     maxSections: numberIn(json, 'maxSections') ?? 4,
   };
   const schema = question.response_format?.json_schema.schema as Schema | undefined;
+  const [property = ''] = Object.keys(schema?.properties ?? {});
+  const researched = researchResponse(property, json);
+  if (researched !== undefined) return researched;
   if (schema?.properties?.lead !== undefined) return leadOf(json);
   if (schema?.properties?.edits !== undefined) return editsOf(json);
   if (schema?.properties?.images !== undefined) return imagesOf(json, wanted);

@@ -3,6 +3,7 @@ import { parseDocument } from '../../../document/format/parse.ts';
 import type { ArticleLink, Block } from '../../../document/format/schema.ts';
 import { collectTexts } from '../../../document/format/walk.ts';
 import { ParsedTexts } from '../../../document/inline/texts.ts';
+import { hasReference } from '../../../document/text/note-references.ts';
 import { deliveredWords } from '../../delivered.ts';
 
 export const MAX_EDITS = 40;
@@ -115,9 +116,6 @@ function applyEdit(
   return { parts: edited, addedWords };
 }
 
-/** A reference to a source: `[3]`. */
-const REFERENCE = /\[\d{1,3}\]/;
-
 /** True for text without a citation: a link out of the article, a reference to a source, or a quote's attribution. */
 export function isEditable(block: Block, texts: ParsedTexts): boolean {
   switch (block.type) {
@@ -138,7 +136,8 @@ export function isEditable(block: Block, texts: ParsedTexts): boolean {
 const isCited = (block: Block, texts: ParsedTexts): boolean =>
   collectTexts({ version: 1, blocks: [block] }).some(
     ({ text, markdown }) =>
-      REFERENCE.test(text) || (markdown && texts.runs(text).some(({ link }) => link !== null)),
+      hasReference(markdown ? texts.plain(text) : text) ||
+      (markdown && texts.runs(text).some(({ link }) => link !== null)),
   );
 
 /** True for the only text between two headings, or between a heading and an end of the part. */

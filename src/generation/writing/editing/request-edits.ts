@@ -22,7 +22,7 @@ import { type NumberedDraft, numberDraft, splitDraft } from './draft.ts';
 import { draftSources } from './sources.ts';
 
 /** The most of a model's context that a draft takes; the rest is for settings, plan, task and response. */
-const DRAFT_SHARE = 0.4;
+export const DRAFT_SHARE = 0.4;
 /** Words and characters of a reason. */
 const MAX_REASON_WORDS = 10;
 const MAX_REASON = 200;
@@ -133,7 +133,7 @@ const within = (found: FoundInDraft, numbers: ReadonlySet<number>): FoundInDraft
   unsupportedFigures: found.unsupportedFigures.filter(({ block }) => numbers.has(block)),
 });
 
-const rulesOf = (brief: WritingBrief, outline: Outline): PartRules => ({
+export const rulesOf = (brief: WritingBrief, outline: Outline): PartRules => ({
   ...customersWords(brief, outline),
   section: { id: 'edit', heading: '', level: 2 },
   // The links of a block stay; an edit makes none.
@@ -148,7 +148,7 @@ interface Reading {
 }
 
 /** The edit, with its reason in ten words; null for one that says nothing usable. */
-function readEdit(
+export function readEdit(
   given: EditsOutput['edits'][number],
   { editable }: NumberedDraft,
   reading: Reading,

@@ -2,9 +2,16 @@ import type { WritingBrief } from '../brief.ts';
 import type { Said } from '../said.ts';
 import type { DraftSources } from './check-draft.ts';
 
-/** What a draft is checked against: all that the customer wrote, and the outline. */
-export const draftSources = ({ config }: WritingBrief, { said }: Said): DraftSources => ({
+/**
+ * What a draft is checked against: all that the customer wrote, the outline, and the notes of research (contract.md N27).
+ * @param passages of sources that its claims were compared with
+ */
+export const draftSources = (
+  { config, notes }: WritingBrief,
+  { said }: Said,
+  passages: readonly string[] = [],
+): DraftSources => ({
   language: config.language,
   keyword: config.primaryKeyword ?? null,
-  texts: [said],
+  texts: [said, ...notes.map(({ quote }) => quote), ...passages],
 });

@@ -4,6 +4,7 @@ import type { Block } from '../../../document/format/schema.ts';
 import { collectTexts } from '../../../document/format/walk.ts';
 import { ParsedTexts } from '../../../document/inline/texts.ts';
 import { folded } from '../../../document/text/characters.ts';
+import { withoutReferences } from '../../../document/text/note-references.ts';
 import { stemsOf } from '../../../document/text/stems.ts';
 
 /** A character of a script without spaces. */
@@ -25,9 +26,9 @@ export function comparedStems(text: string, language: string): string[] {
   return words.map((word) => stems?.stem(word) ?? folded(word));
 }
 
-/** The visible texts of the blocks, without code and alternative texts. */
+/** The visible texts of the blocks, without code, alternative texts and references to notes. */
 export function visibleTexts(blocks: readonly Block[], texts = new ParsedTexts()): string[] {
   return collectTexts({ version: 1, blocks: [...blocks] }).flatMap(({ text, markdown, kind }) =>
-    kind === 'altText' ? [] : [markdown ? texts.plain(text) : text],
+    kind === 'altText' ? [] : [withoutReferences(markdown ? texts.plain(text) : text)],
   );
 }

@@ -7,6 +7,7 @@ import { runsText, textRun } from '../../../document/inline/runs.ts';
 import { fieldTexts, type NewBlock } from '../../../document/markdown/field-text.ts';
 import { ListReader } from '../../../document/markdown/list.ts';
 import { htmlToParts } from '../../../document/text/html-text.ts';
+import { hasReference } from '../../../document/text/note-references.ts';
 import type { LinkableArticle } from '../brief.ts';
 import { asField, bounded, fewItems, itemsOf, linksIn, MAX_SHOWN, runsOf } from './fields.ts';
 import type { Note } from './mendings.ts';
@@ -31,6 +32,8 @@ export interface BlockRules {
   /** `repetitionKeys` of earlier parts. */
   readonly earlier: ReadonlySet<string>;
   readonly addresses: ReadonlySet<string>;
+  /** Notes that it may refer to, by their numbers; none by default. */
+  readonly notes?: number;
 }
 
 /** A block id derived from the section's: stable when the part is written again, and unique in the article. */
@@ -153,8 +156,14 @@ export class BlockBuilder {
   private paragraph({ children }: Paragraph): void {
     const runs = runsOf(children);
     const links = linksIn(runs, this.rules.articles);
-    if (links.length === 0) {
-      this.push({ type: 'paragraph', ...asField(runs) });
+    const isMarked = runs.some(
+      ({ kind, strong, emphasis, link }) => link === null && (kind === 'code' || strong || emphasis),
+    );
+    const isCited = (this.rules.notes ?? 0) > 0 && hasReference(runsText(runs));
+    if (links.length === 0 || isMarked || isCited) {
+      // A link to an article stands beside no mark and no citation: elsewhere its words stay.
+      if (links.length > 0) this.note('link', links.length);
+      this.push({ type: 'paragraph', ...asField(runs.map((run) => ({ ...run, link: null }))) });
       return;
     }
     // A block with links to articles is plain text.

@@ -11,11 +11,15 @@ export interface PhrasingRules {
   readonly addresses: ReadonlySet<string>;
   /** How many articles can be linked to, by their numbers from 1. */
   readonly articles: number;
+  /** True where the text may refer to notes by their numbers. */
+  readonly references?: boolean;
 }
 
 const ARTICLE = /^article:(\d{1,4})$/i;
 /** What stands for the link to an article until its block is built: a target that no article can lead to. */
 const STANDS_FOR = /^#article-(\d{1,4})$/;
+/** A number, alone or in brackets, that is linked: a reference with an address that a model made up. */
+const NUMBER = /^\[?(\d{1,3})\]?$/;
 const FOOTNOTE = /\[\^[^[\]\s]{1,50}\]/g;
 /** A definition of a footnote, as text. */
 const FOOTNOTE_TEXT = /^\[\^[^[\]\s]{1,50}\]:/;
@@ -117,6 +121,11 @@ function unwrapped(
       if (node.type === 'linkReference' && node.identifier.startsWith('^')) {
         note('footnote');
         return [];
+      }
+      const [, number] = NUMBER.exec(textOf(node.children).trim()) ?? [];
+      if (rules.references === true && number !== undefined) {
+        note('link');
+        return [asText(`[${number}]`)];
       }
       const url = node.type === 'link' ? node.url : (definitions.get(node.identifier)?.url ?? '');
       // Standing for an article is ours to write.

@@ -4,6 +4,7 @@ import type { Block } from '../../../document/format/schema.ts';
 import { collectTexts } from '../../../document/format/walk.ts';
 import { parseMarkdown } from '../../../document/markdown/parse.ts';
 import type { Defect } from '../brief.ts';
+import { withKnownReferences } from '../citations.ts';
 import { excerpt } from '../defects.ts';
 import { BlockBuilder, type BlockRules } from './blocks.ts';
 import { boundMarkdown, MAX_CHARACTERS } from './bound.ts';
@@ -54,10 +55,13 @@ export function readPart(
     };
   }
   const { nodes, definitions } = parseUnfenced(boundMarkdown(text, characters));
-  mendPhrasing(nodes, definitions, { addresses: rules.addresses, articles: rules.articles.length }, note);
+  const notes = rules.notes ?? 0;
+  const phrasing = { addresses: rules.addresses, articles: rules.articles.length, references: notes > 0 };
+  mendPhrasing(nodes, definitions, phrasing, note);
   const builder = new BlockBuilder(rules, note);
   for (const node of shape(withoutFrame(nodes, rules.said, note), note)) builder.read(node);
-  const blocks = builder.finish();
+  const built = builder.finish();
+  const blocks = notes > 0 ? withKnownReferences(built, notes) : built;
   const isCut = text.length > characters;
   return { blocks, mended: counter.counted(), defects: defectsOf(blocks, { said: rules.said, isCut }) };
 }

@@ -38,7 +38,7 @@ export interface EditsQuestion extends Asking<'edits'> {
 }
 
 export const editsPrompt: Prompt<EditsQuestion> = {
-  version: 1,
+  version: 2,
   schema: strictSchema(editsOutput),
   tokens: () => STRUCTURED_TOKENS.edits,
   lines: ({ draft }) => draft.map((part) => JSON.stringify(part)),
@@ -46,7 +46,7 @@ export const editsPrompt: Prompt<EditsQuestion> = {
     found,
     ...(reading.of === 1 ? {} : { reading }),
   }),
-  task: ({ edits, reading }) => [
+  task: ({ brief, edits, reading }) => [
     reading.of === 1
       ? 'You are the editor now. The lines above are the finished draft, part by part; each block that you may change has a number.'
       : `You are the editor now. The lines above are half ${reading.number} of ${reading.of} of the finished draft, part by part; each block that you may change has a number.`,
@@ -54,7 +54,9 @@ export const editsPrompt: Prompt<EditsQuestion> = {
     '- Two blocks that say the same: keep the one that stands where it is needed, delete the other or make it say what only it can. `found.nearCopies` names pairs.',
     '- Two blocks that contradict each other.',
     '- A promise of the title that no block keeps.',
-    '- A figure without a source. `found.unsupportedFigures` names those that the customer did not give: write the sentence without the figure, unless it is common knowledge, an instruction or a count of what stands here.',
+    brief.notes.length === 0
+      ? '- A figure without a source. `found.unsupportedFigures` names those that the customer did not give: write the sentence without the figure, unless it is common knowledge, an instruction or a count of what stands here.'
+      : '- A claim without support: a fact that neither a note nor the customer has, and that a reader could doubt. `found.unsupportedFigures` names figures that stand in none of them: write the sentence without the figure, unless it is common knowledge, an instruction or a count of what stands here.',
     '- A jump where the reader is lost: give the block the sentence that is missing.',
     '- A sentence that could stand in any article, a worn phrase, praise of the reader.',
     '- The keyword missing or forced. `found.keyword` says what is missing.',

@@ -8,7 +8,7 @@ export interface FaqQuestion extends Asking<'faq'> {
 }
 
 export const faqPrompt: Prompt<FaqQuestion> = {
-  version: 3,
+  version: 4,
   schema: null,
   tokens: ({ words, brief }) => textTokens(words, brief.config.language),
   data: ({ words, brief, article }) => ({
@@ -18,6 +18,11 @@ export const faqPrompt: Prompt<FaqQuestion> = {
   task: ({ words, brief }) => [
     'The article is written; its readers still have questions. Choose those that its text leaves open, in the words in which people ask them. None repeats a heading or what a section has explained.',
     'Each answer is one paragraph. Its first sentence answers; the rest gives the reason or the condition. It ends with a whole sentence. A question is a heading of level 3, with its answer below.',
+    ...(brief.notes.length === 0
+      ? []
+      : [
+          'Where an answer rests on a note, put the number of the note in brackets before the full stop, as in “… 20 litres a week [3].”',
+        ]),
     MARKDOWN_ALONE,
     `Write 3 to 5 such questions with their answers, about ${describeLength(words, brief.config.language)} in all.`,
   ],

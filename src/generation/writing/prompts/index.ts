@@ -4,6 +4,7 @@ import type { ChatMessage } from '../../../providers/chat-model.ts';
 import { MAX_WORDS_PER_SECTION } from '../../outline.ts';
 import { partLengths } from '../../target-lengths.ts';
 import { outputLimit, type TokenLimits, textTokens } from '../output-tokens.ts';
+import { correctionsPrompt } from './corrections.ts';
 import { editsPrompt } from './edits.ts';
 import { faqPrompt } from './faq.ts';
 import { BYTES_PER_TOKEN, bytesOf, shorten } from './fit.ts';
@@ -11,6 +12,7 @@ import { imagePromptsPrompt } from './image-prompts.ts';
 import { leadPrompt } from './lead.ts';
 import { outlinePrompt } from './outline.ts';
 import { planPrompt } from './plan.ts';
+import { RESEARCH_VERSIONS, type ResearchQuestion, researchRequest } from './research.ts';
 import { sectionPrompt } from './section.ts';
 import type { Prompt } from './shared.ts';
 import { SYSTEM_VERSION, systemTurn } from './system.ts';
@@ -22,14 +24,18 @@ const PROMPTS = {
   section: sectionPrompt,
   faq: faqPrompt,
   edits: editsPrompt,
+  corrections: correctionsPrompt,
   lead: leadPrompt,
   imagePrompts: imagePromptsPrompt,
 };
 
-/** A question for a writer, of any kind. */
-export type Question = {
+/** A question about an article as it is written. */
+type WritingQuestion = {
   [Kind in keyof typeof PROMPTS]: (typeof PROMPTS)[Kind] extends Prompt<infer Asked> ? Asked : never;
 }[keyof typeof PROMPTS];
+
+/** A question for a writer, of any kind. */
+export type Question = WritingQuestion | ResearchQuestion;
 
 /** The questions of one kind. */
 export type QuestionOf<Kind extends Question['kind']> = Extract<Question, { readonly kind: Kind }>;
@@ -38,6 +44,7 @@ export type QuestionOf<Kind extends Question['kind']> = Extract<Question, { read
 export const PROMPT_VERSION: string = [
   `system ${SYSTEM_VERSION}`,
   ...Object.entries(PROMPTS).map(([kind, { version }]) => `${kind} ${version}`),
+  ...Object.entries(RESEARCH_VERSIONS).map(([kind, version]) => `${kind} ${version}`),
 ].join(', ');
 
 /** A question as a model gets it. */
@@ -58,7 +65,7 @@ const LEAST_TOKENS = 5_300;
 const MAX_TARGET_RATIO = 1.1;
 
 /** Tokens of the longest text of a run: the same for all its requests. */
-function longestText({ brief: { config }, article }: Question): number {
+function longestText({ brief: { config }, article }: WritingQuestion): number {
   const lengths =
     article === null ? [MAX_WORDS_PER_SECTION] : partLengths({ ...config, lead: 0 }, article.outline);
   return textTokens(Math.ceil(Math.max(...lengths) * MAX_TARGET_RATIO), config.language);
@@ -69,8 +76,9 @@ function longestText({ brief: { config }, article }: Question): number {
  * a section is the same in a whole run, so that a server can keep what it has read.
  */
 export function requestOf(question: Question, limits: TokenLimits): PromptRequest {
+  if ('request' in question) return researchRequest(question, limits);
   const { brief, rejected } = question;
-  const prompt: Prompt<Question> = PROMPTS[question.kind];
+  const prompt: Prompt<WritingQuestion> = PROMPTS[question.kind];
   const { contextTokens } = limits;
   const wanted = outputLimit(prompt.tokens(question), limits);
   const response = Math.max(wanted, outputLimit(longestText(question), limits));

@@ -13,7 +13,7 @@ export interface OutlineQuestion extends Asking<'outline'> {
 }
 
 export const outlinePrompt: Prompt<OutlineQuestion> = {
-  version: 2,
+  version: 3,
   schema: strictSchema(outlineOutput),
   tokens: () => STRUCTURED_TOKENS.outline,
   data: ({ words, sections }) => ({ words, minSections: sections.least, maxSections: sections.most }),
@@ -25,6 +25,11 @@ export const outlinePrompt: Prompt<OutlineQuestion> = {
     'Choose the shape of its kind. How-to: the result, what is needed, the steps in the order of the hands, what goes wrong, how to see that it worked. List: one criterion, entries of one form. Comparison: who needs which, the same points for each, a verdict with its condition. News: what happened, to whom, why it matters, what is not known. Opinion: the claim, the strongest objection, the reply. Product page: the problem of the reader, what changes, proof, the next step.',
     'A section has level 2, or level 3 when it is a part of the section of level 2 before it. The title is not a section. No two headings can be exchanged, and none stands twice.',
     '`purpose` says in one or two sentences of at most 300 characters what the section adds that no other has. `keywords` are up to five that belong to this section. estimatedWords of all sections add up to the length of the article.',
+    ...(brief.notes.length === 0
+      ? []
+      : [
+          'Build on `notes`: sections are about what they can show. Plan none whose claims would need figures that no note has.',
+        ]),
     ...(brief.config.faq
       ? ['Plan no section of questions and answers: one is added at the end by itself.']
       : []),

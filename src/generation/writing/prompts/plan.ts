@@ -10,7 +10,7 @@ const SHOWN_CHARACTERS = 60;
 export type PlanQuestion = Asking<'plan'>;
 
 export const planPrompt: Prompt<PlanQuestion> = {
-  version: 1,
+  version: 2,
   schema: strictSchema(planOutput),
   tokens: () => STRUCTURED_TOKENS.plan,
   data: ({ article }) => ({
@@ -25,6 +25,9 @@ export const planPrompt: Prompt<PlanQuestion> = {
     'For each section, by its number: what it adds that no other has, with the fact or example that carries it, and what it leaves to the others.',
     'Give each keyword to the section where a reader looks for it, the primary one to the first section and one more. Give each wish of the customer to one place: the opening, one section, the end, or all sections. What the template says of the beginning and the end counts as such a wish.',
     '`opening` is true only when the first section leads into the whole article.',
+    ...(brief.notes.length === 0
+      ? []
+      : ['Say in `adds` which notes carry a section, by their numbers. Each note belongs to one section.']),
     ...(brief.config.faq
       ? ['Questions and answers are added at the end: leave side questions to them.']
       : []),

@@ -96,7 +96,7 @@ function role(question: SectionQuestion): string[] {
 }
 
 export const sectionPrompt: Prompt<SectionQuestion> = {
-  version: 4,
+  version: 5,
   schema: null,
   tokens: ({ words, brief }) => textTokens(words, brief.config.language),
   data(question) {
@@ -119,9 +119,14 @@ export const sectionPrompt: Prompt<SectionQuestion> = {
       ? []
       : ['Use the keywords of this task once or twice, where a person would.']),
     'Write mostly paragraphs, and where they help the reader a list, a table, code, or headings of level `headingLevel`. Begin with a paragraph and end with a whole sentence.',
+    ...(question.brief.notes.length === 0
+      ? []
+      : [
+          'Where a sentence rests on a note, say it in your own words and put the number of the note in brackets before its full stop, as in “… 20 litres a week [3].” One number is enough, and a sentence of your own has none. Use only numbers of `notes`, in paragraphs, lists and tables; name no page, and write no other sources.',
+        ]),
     question.articles.length === 0
       ? 'Write no links.'
-      : 'Where it helps the reader, link a few words of a paragraph to one of the listed articles by its number, as in [words](article:3), each article once. Write no other links.',
+      : 'Where it helps the reader, link a few words of a paragraph to one of the listed articles by its number, as in [words](article:3), each article once, in a paragraph without emphasis and without numbers of notes. Write no other links.',
     MARKDOWN_ALONE,
     `Write \`section\` of the task in about ${describeLength(question.words, question.brief.config.language)}. Its heading stands above it already: do not repeat it.`,
   ],

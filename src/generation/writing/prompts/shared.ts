@@ -1,6 +1,7 @@
 /** What all requests of a run have in common. Their turns begin alike, so that servers can keep what they have read. */
+
+import type { PartKind } from '../../../db/tables.ts';
 import type { RejectedResponse } from '../../../providers/ask.ts';
-import type { PartKind } from '../../part-kinds.ts';
 import type { ArticleSoFar, Defect, WritingBrief } from '../brief.ts';
 
 /** What every question has. */

@@ -1,6 +1,7 @@
 /** The user turn: settings, outline, plan and the text so far, each a line of JSON, then the task. */
+
+import type { PartKind } from '../../../db/tables.ts';
 import { renderMarkdown } from '../../../document/render/markdown.ts';
-import type { PartKind } from '../../part-kinds.ts';
 import type { ArticleSoFar, WritingBrief } from '../brief.ts';
 import { faqHeading } from '../faq-headings.ts';
 import type { Plan } from '../plan.ts';
@@ -8,7 +9,9 @@ import { bytesOf, fitLine, fitTexts, shorten, type WrittenText } from './fit.ts'
 import type { Asking, Prompt } from './shared.ts';
 
 /** Most of the turn for settings, outline and task, where there is too little room for all. */
-const SHARES = { settings: 0.3, outline: 0.2, task: 0.15 } as const;
+const SHARES = { settings: 0.3, notes: 0.1, outline: 0.2, task: 0.15 } as const;
+/** Most of the turn for notes, where the settings leave it. */
+const MOST_NOTES = 0.25;
 /** Characters of the longest text among settings, of an outline, and of a task. */
 const MAX_SETTING = 8_000;
 const MAX_OUTLINE_TEXT = 1_000;
@@ -50,6 +53,23 @@ const settings = ({ config, title, keywords, voice, template }: WritingBrief): R
   voice: voice ?? undefined,
   template: template ?? undefined,
 });
+
+/** The notes of research by number: as many of the first as there is room for; null without any. */
+function notesLine({ notes }: WritingBrief, bytes: number): string | null {
+  const numbered = notes.map((note, index) => ({
+    note: index + 1,
+    quote: note.quote,
+    page: note.title,
+    site: note.site,
+    ...(note.published === null ? {} : { published: note.published }),
+  }));
+  let left = bytes - bytesOf(JSON.stringify({ notes: [] }));
+  const fitting = numbered.filter((note) => {
+    left -= bytesOf(JSON.stringify(note)) + 1;
+    return left >= 0;
+  });
+  return fitting.length === 0 ? null : JSON.stringify({ notes: fitting });
+}
 
 /** The plan as a line: its sections by number, where there is room for them. A section's own stands in its task, too. */
 function planLine({ sections, ...plan }: Plan, { outline }: ArticleSoFar, bytes: number): string {
@@ -93,6 +113,9 @@ export function userTurn<Question extends Asking<PartKind>>(
 ): string {
   const { article, brief } = question;
   const before = [fitData({ settings: withoutEmpty(settings(brief)) }, bytes * SHARES.settings, MAX_SETTING)];
+  const room = bytes * (SHARES.settings + SHARES.notes) - bytesOf(before.join('\n'));
+  const notes = notesLine(brief, Math.min(room, bytes * MOST_NOTES));
+  if (notes !== null) before.push(notes);
   if (article !== null) {
     const sections = article.outline.sections.map(({ heading, level, purpose }, index) => {
       const number = index + 1;
@@ -108,9 +131,9 @@ export function userTurn<Question extends Asking<PartKind>>(
   const data = { task: withoutEmpty(prompt.data(question)) };
   const taskLines = [fitData(data, bytes * SHARES.task - bytesOf(task), MAX_OUTLINE_TEXT), task];
   // The room of the text is the same for all parts of a run: their tasks differ in length.
-  const room = bytes * (1 - SHARES.task) - bytesOf(before.join('\n'));
+  const left = bytes * (1 - SHARES.task) - bytesOf(before.join('\n'));
   const texts =
     prompt.lines?.(question) ??
-    (article === null ? [] : fitTexts(writtenTexts(article, brief.config.language), room));
+    (article === null ? [] : fitTexts(writtenTexts(article, brief.config.language), left));
   return [...before, ...texts, ...taskLines].join('\n');
 }
