@@ -4,34 +4,20 @@ import { type NativeConnection, Worker, type WorkerOptions } from '@temporalio/w
 import type { Logger } from 'pino';
 import { createAiActivities } from '../../activities/ai.ts';
 import { createBurstActivities } from '../../activities/bursts.ts';
-import { createGenerationActivities } from '../../activities/generation.ts';
 import { createMaintenanceActivities } from '../../activities/maintenance.ts';
-import { createRegenerationActivities } from '../../activities/regeneration.ts';
-import { createTranslationActivities } from '../../activities/translation.ts';
 import { createWebhookActivities } from '../../activities/webhooks.ts';
 import { startCheckingLinks } from '../articles/links/check.ts';
-import { createBlobStore } from '../blobs/create.ts';
 import type { ConnectedConfig } from '../config.ts';
 import { connectionName, createDatabase } from '../db/database.ts';
 import { makePartitions } from '../db/partitions.ts';
 import { createDatabaseProbe } from '../db/probe.ts';
 import { startSequencer } from '../events/log/sequencer.ts';
 import { startDeliveryNotifier } from '../events/notifier.ts';
-import { createArticleWriters } from '../generation/writing/index.ts';
-import type { ArticleWriters } from '../generation/writing/writer.ts';
 import { createReadiness } from '../http/readiness.ts';
-import { createMediaProcessor } from '../media/processor.ts';
 import { watchRelay } from '../metrics/health.ts';
 import { watchPolls } from '../metrics/polls.ts';
 import { readSdkMetrics } from '../metrics/temporal.ts';
 import { createAddressGuard } from '../outbound/resolver.ts';
-import type { ImageModel } from '../providers/image-model.ts';
-import { createImageModel, noteImageProvider } from '../providers/images/index.ts';
-import { createTranslationProvider } from '../providers/index.ts';
-import type { TranslationProvider } from '../providers/types.ts';
-import { createResearch, type Research } from '../research/create.ts';
-import { createSuggestionProvider } from '../suggestions/index.ts';
-import type { SuggestionProvider } from '../suggestions/provider.ts';
 import { askForNamespace, explainRefusal, watchAccess } from '../temporal/access.ts';
 import { bundleWorkflows } from '../temporal/bundle.ts';
 import { sdkMetricsUrl } from '../temporal/runtime.ts';
@@ -49,9 +35,11 @@ import { type Relay, startRelay } from '../webhooks/relay/relay.ts';
 import { createRuns } from '../webhooks/relay/runs.ts';
 import { createWebhookSender } from '../webhooks/sending/sender.ts';
 import { createDeliveryDatabase, createSequencerDatabase } from './delivery-database.ts';
+import { closeEngines, createEngines, type EngineOverrides } from './engines.ts';
 import { jobAreas } from './job-areas.ts';
+import { createPaidActivities } from './paid-activities.ts';
 import { openSecretRing } from './secret-ring.ts';
-import { ENGINE_CALLS_STOP, engineStops } from './stopping.ts';
+import { ENGINE_CALLS_STOP } from './stopping.ts';
 import { startWorkerMetrics } from './worker-metrics.ts';
 import { connectWithRetries, keepSchedules } from './worker-temporal.ts';
 
@@ -77,12 +65,7 @@ export interface RunningWorker {
   stop(): Promise<void>;
 }
 
-export interface WorkerOverrides {
-  readonly provider?: TranslationProvider;
-  readonly suggestions?: SuggestionProvider;
-  readonly writers?: ArticleWriters;
-  readonly imageModel?: ImageModel;
-  readonly research?: Research;
+export interface WorkerOverrides extends EngineOverrides {
   readonly capacity?: Capacity;
   /** How often it checks that the schedules exist, instead of each minute; milliseconds. */
   readonly schedulesEveryMs?: number;
@@ -136,17 +119,10 @@ export async function startWorker(
   const secrets = await openSecretRing(config, db, logger);
   const connection = await connectWithRetries(config, logger);
   connected = connection;
-  const blobs = await createBlobStore(config);
   const sender = createWebhookSender({
     guard: createAddressGuard({ allowedNetworks: config.WEBHOOK_ALLOWED_NETWORKS }),
   });
-  const provider = overrides.provider ?? createTranslationProvider(config);
-  const suggestions = overrides.suggestions ?? createSuggestionProvider(config);
-  const writers = overrides.writers ?? createArticleWriters(config, logger);
-  noteImageProvider(config, logger);
-  const imageModel = overrides.imageModel ?? createImageModel(config);
-  const media = createMediaProcessor({ logger });
-  const research = overrides.research ?? (await createResearch(config));
+  const engines = await createEngines(config, logger, overrides);
   const client = new Client({ connection, namespace: config.TEMPORAL_NAMESPACE });
   const notifier = startDeliveryNotifier({ connectionString: config.DATABASE_URL, logger });
   const stopped = new AbortController();
@@ -201,27 +177,7 @@ export async function startWorker(
   const engineSlots = config.TRANSLATION_ACTIVITY_SLOTS;
   const unbilledLimit = config.UNBILLED_LIMIT_WORDS;
   const ofJobs = { db, client, names, areas: jobAreas, engineSlots, unbilledLimit };
-  const { batches, parts } = engineStops(stopped.signal);
-  const jobs = {
-    ...metrics.countTranslations(createTranslationActivities({ ...ofJobs, provider, stopping: batches })),
-    ...metrics.countGenerations(
-      createGenerationActivities({
-        ...{ ...ofJobs, writers, imageModel, blobs, media, research, stopping: parts },
-        onCall: metrics.countCall,
-        onImageCall: metrics.countImageCall,
-        onImage: metrics.countImage,
-        onSearch: metrics.countSearch,
-        onPage: metrics.countPage,
-        onClaim: metrics.countClaim,
-      }),
-    ),
-    ...metrics.countRegenerations(
-      createRegenerationActivities({
-        ...{ ...ofJobs, imageModel, blobs, media, stopping: parts },
-        onImageCall: metrics.countImageCall,
-      }),
-    ),
-  };
+  const jobs = createPaidActivities(ofJobs, engines, { metrics, stopped: stopped.signal });
   const workers = await Promise.all([
     Worker.create({
       ...common,
@@ -257,7 +213,7 @@ export async function startWorker(
     Worker.create({
       ...common,
       taskQueue: names.ai,
-      activities: createAiActivities({ db, provider: suggestions }),
+      activities: createAiActivities({ db, provider: engines.suggestions }),
       maxCachedWorkflows: 200,
       // A request waits for each of these runs: when the worker that has it cached is lost, another takes over at once.
       stickyQueueScheduleToStartTimeout: '1 second',
@@ -275,7 +231,7 @@ export async function startWorker(
         retentionMs: config.RETENTION_DAYS * 86_400_000,
         auditRetentionMs: config.AUDIT_RETENTION_DAYS * 86_400_000,
         partitionMinutes: config.PARTITION_MINUTES,
-        blobs,
+        blobs: engines.blobs,
         blobGraceMs: config.BLOB_GRACE_DAYS * 86_400_000,
         workspaceGraceMs: config.WORKSPACE_GRACE_DAYS * 86_400_000,
         memoryMs: config.MEMORY_DAYS * 86_400_000,
@@ -334,13 +290,10 @@ export async function startWorker(
     await stopUpkeep();
     await notifier.stop();
     await sender.close();
-    await media.close();
     await metrics.close();
     await probe.close();
     await connection.close();
-    await media.close();
-    await blobs.close();
-    await research?.close();
+    await closeEngines(engines);
     await closeThreads();
     await deliveries.destroy();
     await numbering.destroy();

@@ -1,3 +1,4 @@
+import { readdirSync, readFileSync } from 'node:fs';
 import sharp from 'sharp';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { blobFolder, createLocalBlobStore } from '../../src/blobs/blob-store.ts';
@@ -259,3 +260,46 @@ it('a run that fails after its images gives their bytes back; the next one makes
   expect(drawn).toBe(4);
   expect(writers.asked.filter((kind) => kind === 'imagePrompts')).toHaveLength(1);
 });
+
+// contract.md G105
+it('goes on when what decodes its images is killed, and asks for none of them again', async () => {
+  const image = Buffer.from(await picture(), 'base64');
+  let drawn = 0;
+  draw = () => {
+    drawn += 1;
+    return Promise.resolve(image);
+  };
+  const { job } = await calls.generate(workspace, { imageCount: 2 });
+  const killed = new Set<number>();
+  await eventually(
+    async () => {
+      for (const pid of decoders()) {
+        if (killed.size === 2 || killed.has(pid)) continue;
+        killed.add(pid);
+        process.kill(pid, 'SIGKILL');
+      }
+    },
+    () => killed.size === 2,
+  );
+  expect(await calls.untilFinal(workspace, job.id)).toMatchObject({
+    status: 'COMPLETED',
+    consumedCredits: 3,
+  });
+  expect(drawn).toBe(2);
+  expect((await outcomesOf(job.id)).map(([state]) => state)).toEqual(['delivered', 'delivered']);
+});
+
+/** Processes of this one that decode images. */
+const decoders = (): number[] =>
+  readdirSync('/proc')
+    .map(Number)
+    .filter((pid) => {
+      try {
+        const parent = /\) \S (\d+)/.exec(readFileSync(`/proc/${pid}/stat`, 'utf8'))?.[1];
+        const command = readFileSync(`/proc/${pid}/cmdline`, 'utf8');
+        return Number(parent) === process.pid && command.includes('media/child.ts');
+      } catch {
+        // It has ended, or is no process.
+        return false;
+      }
+    });
