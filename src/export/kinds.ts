@@ -218,5 +218,6 @@ export const NOT_EXPORTED: Readonly<Record<string, string>> = {
   event_queue: 'a list of work that is emptied within seconds',
   event_counters: 'follows from the event log',
   webhook_health: 'figures of how endpoints fared; counted anew',
+  webhook_paces: 'what receivers take now; learnt anew',
   webhook_hours: 'figures of how endpoints fared; counted anew',
 };

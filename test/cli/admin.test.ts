@@ -291,6 +291,8 @@ it('finds workspaces, roles, projects and endpoints whose ids are not known', as
         url: 'https://example.com/hooks',
         active: true,
         events: ['credits.granted', 'article.created'],
+        pausedAt: null,
+        disabledFor: null,
       },
     ],
   });

@@ -2,7 +2,7 @@ import type { Tx } from '../../db/database.ts';
 import type { EndpointId } from '../../ids.ts';
 
 /**
- * Sets the upper bound of an endpoint's pace, or with null removes it (contract.md W99). What its receiver asked for stays.
+ * Sets the upper bound of an endpoint's pace, or with null removes it (contract.md W76). What its receiver asked for stays.
  * @param rateLimit requests a second
  */
 export async function boundPace(tx: Tx, endpointId: EndpointId, rateLimit: number | null): Promise<void> {

@@ -19,7 +19,7 @@ export interface Refusal {
 }
 
 /**
- * Slows down what is sent to endpoints (contract.md W96 and W97), in one statement: sets a pace, lowers one that the
+ * Slows down what is sent to endpoints (contract.md W73 and W74), in one statement: sets a pace, lowers one that the
  * refused requests were claimed under, and else only prolongs its silence.
  * @param refusals at most one for each endpoint
  */

@@ -39,7 +39,7 @@ const spend = prepare(
 );
 
 /**
- * Takes a place in the pace of an endpoint for an attempt of a run (contract.md W98). Without a pace by now it is at once.
+ * Takes a place in the pace of an endpoint for an attempt of a run (contract.md W75). Without a pace by now it is at once.
  */
 export async function spendForRun(db: Database, endpointId: EndpointId): Promise<Place> {
   const [row] = await retryingConflicts(() => spend(db, { endpointId }));

@@ -204,7 +204,7 @@ const claim = prepare(
  * endpoints are claimed from, and nothing lies between this and the request.
  *
  * Where an endpoint has a pace, the claim spends what it takes; while it has to wait, or another claim spends, it is passed over
- * (contract.md W98).
+ * (contract.md W75).
  *
  * Other endpoints are found among the latest deliveries, and by skipping along the index from one to the next, a
  * thousand at a time: the cost of a look depends neither on the number of deliveries nor of endpoints. Every part has

@@ -19,7 +19,7 @@ export function secondsOf(retryAfter: string | null, now: number): number | null
   return seconds > 0 ? seconds : null;
 }
 
-/** Whether a response asks for fewer requests (contract.md W96): a 429, or a 503 with Retry-After. */
+/** Whether a response asks for fewer requests (contract.md W73): a 429, or a 503 with Retry-After. */
 export function askedSilence(sent: SendResult, now = Date.now()): AskedSilence | null {
   if (sent.kind !== 'responded') return null;
   const retryAfter = secondsOf(sent.retryAfter, now);

@@ -11,7 +11,7 @@ beforeEach(async () => {
   pace = paceAt(service.db, id);
 });
 
-// contract.md W96
+// contract.md W73
 describe.each([
   { rate: 10, count: 2_000 },
   { rate: 100, count: 20_000 },

@@ -14,7 +14,7 @@ beforeEach(async () => {
 
 const refusal = { epoch: 0, refused: 1, retryAfter: null, accepted: 100, active: 5 };
 
-// contract.md W97
+// contract.md W74
 it('is silent for a second, doubled up to a minute while nothing is taken, and for a second again after that', async () => {
   await pace.refuse(0, refusal);
   const silences: number[] = [];
@@ -33,7 +33,7 @@ it('is silent for a second, doubled up to a minute while nothing is taken, and f
   expect((await pace.look(at + 10))?.wait).toBeCloseTo(1);
 });
 
-// contract.md W96
+// contract.md W73
 it('begins below what was taken, and the refusals of requests claimed before lower it once', async () => {
   await pace.refuse(0, refusal);
   const first = await pace.look(0);
@@ -43,7 +43,7 @@ it('begins below what was taken, and the refusals of requests claimed before low
   expect(await pace.look(0)).toEqual(first);
 });
 
-// contract.md W97
+// contract.md W74
 it('follows the latest Retry-After, at most 15 minutes of it, and is forgotten after ten', async () => {
   await pace.refuse(0, { ...refusal, retryAfter: 30 });
   expect((await pace.look(0))?.wait).toBeCloseTo(30);
