@@ -1,8 +1,29 @@
 import { sql } from 'kysely';
 import type { Queryable, Tx } from '../db/database.ts';
+import type { Tables } from '../db/tables.ts';
 import type { SourceAsset } from '../document/translation/source.ts';
 import { type ArticleId, type AssetId, newId, type WorkspaceId } from '../ids.ts';
 import { type ProcessedImage, storedBytesOf } from '../media/media.ts';
+
+/** Images in the body of an article: lists, copies and translations handle all of them at once. */
+export const MAX_IMAGES = 1_000;
+
+/** What is copied of an image. */
+export const imageColumns = [
+  'id',
+  'role',
+  'content_hash',
+  'media_type',
+  'byte_size',
+  'file_name',
+  'alt_text',
+  'width',
+  'height',
+  'preview_hash',
+  'thumbnail_hash',
+  'variant_bytes',
+  'prompt',
+] as const satisfies readonly (keyof Tables['assets'])[];
 
 /** The article's images, the cover included, oldest first. */
 export async function readAssets(
@@ -12,21 +33,7 @@ export async function readAssets(
 ): Promise<SourceAsset[]> {
   const rows = await db
     .selectFrom('assets')
-    .select([
-      'id',
-      'role',
-      'content_hash',
-      'media_type',
-      'byte_size',
-      'file_name',
-      'alt_text',
-      'width',
-      'height',
-      'preview_hash',
-      'thumbnail_hash',
-      'variant_bytes',
-      'prompt',
-    ])
+    .select(imageColumns)
     .where('workspace_id', '=', workspaceId)
     .where('article_id', '=', articleId)
     .orderBy('created_at')

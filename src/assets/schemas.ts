@@ -1,5 +1,6 @@
 import type { Selectable } from 'kysely';
 import { z } from 'zod';
+import { imageColumns } from '../articles/images.ts';
 import { assetPath, MAX_ALT_TEXT, MAX_FILE_NAME } from '../blobs/asset.ts';
 import type { Tables } from '../db/tables.ts';
 import { timestamp, trimmedText, urlText, uuid } from '../fields.ts';
@@ -61,21 +62,9 @@ export const heroFromUrlBody = z.object({
 });
 
 export const assetColumns = [
-  'id',
+  ...imageColumns,
   'workspace_id',
   'article_id',
-  'role',
-  'content_hash',
-  'media_type',
-  'byte_size',
-  'file_name',
-  'alt_text',
-  'width',
-  'height',
-  'preview_hash',
-  'thumbnail_hash',
-  'variant_bytes',
-  'prompt',
   'created_at',
 ] as const satisfies readonly (keyof Tables['assets'])[];
 

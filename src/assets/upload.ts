@@ -1,3 +1,4 @@
+import { MAX_IMAGES } from '../articles/images.ts';
 import { lockArticle } from '../articles/lock.ts';
 import { recordAudit } from '../audit/record.ts';
 import type { BlobStore } from '../blobs/blob-store.ts';
@@ -25,9 +26,6 @@ export interface UploadInput {
   readonly fileName?: string | undefined;
   readonly altText?: string | undefined;
 }
-
-/** Images per article: lists, copies and translations handle all of them at once. */
-const MAX_IMAGES = 1_000;
 
 /** @throws {ServiceError} CONFLICT `image_limit` */
 async function requireRoom(tx: Tx, articleId: ArticleId): Promise<void> {

@@ -4,7 +4,7 @@ import { writeOptionalPart } from './optional-part.ts';
 import type { NewContent } from './parts.ts';
 import { fewestWords } from './price.ts';
 import { verdictsOf } from './research/facts.ts';
-import { readPages } from './research/rows.ts';
+import { readPageRows } from './research/rows.ts';
 import { bodyRoom } from './target-lengths.ts';
 import { headingWords, lengthsOf, type TextPart, textParts, type WrittenWork } from './text-parts.ts';
 import { EDITS_WORDS } from './write.ts';
@@ -48,7 +48,7 @@ export async function correctArticle(dependencies: WritingDependencies, task: Wr
     const written = { ...work, outline: required(work.outline) };
     const texts = textParts(written);
     const sites = new Map<string, string>(
-      (await readPages(dependencies.db, task.jobId)).map(({ id, site }) => [id, site]),
+      (await readPageRows(dependencies.db, task)).map(({ id, site }) => [id, site ?? '']),
     );
     const contradicted = verdictsOf(work.parts).claims.flatMap(({ blockId, sentence, verdict, evidence }) =>
       verdict === 'contradicted' && evidence !== null

@@ -16,6 +16,8 @@ export interface GuardedGet {
   readonly deadline: Deadline;
   /** The Accept header. */
   readonly accept: string;
+  /** The User-Agent header; the service's name by default. */
+  readonly userAgent?: string;
   /** Most bytes of the body. */
   readonly maxBytes: number;
   /** Called with the addresses before one of them is dialled. */
@@ -28,6 +30,8 @@ export interface GuardedResponse {
   readonly headers: IncomingHttpHeaders;
   /** The most bytes that the body can have: its Content-Length, else the limit. @throws {SendFailure} beyond the limit */
   bodyBytes(): number;
+  /** The body as it comes. */
+  readonly chunks: AsyncIterable<Buffer>;
   /** The body in one buffer of `bodyBytes()` bytes, so that no byte is held twice. @throws {SendFailure} */
   readBody(): Promise<Uint8Array>;
   close(): void;
@@ -40,17 +44,19 @@ export interface GuardedResponse {
  */
 export async function guardedGet(
   url: URL,
-  { guard, deadline, accept, maxBytes, onResolved }: GuardedGet,
+  { guard, deadline, accept, userAgent = 'workspace-content-service', maxBytes, onResolved }: GuardedGet,
 ): Promise<GuardedResponse> {
   const resolution = await deadline.race(guard.resolve(hostOf(url)));
   if (resolution.kind === 'blocked') throw new SendFailure(BLOCKED_ADDRESS_MESSAGE);
   if (resolution.kind === 'unresolved') throw new SendFailure(UNRESOLVED);
   onResolved?.(resolution.addresses);
   const socket = await dial(url, resolution.addresses, { guard, signal: deadline.signal });
-  const response = await deadline.race(send(url, socket, accept)).catch((error: unknown) => {
-    socket.destroy();
-    throw error;
-  });
+  const response = await deadline
+    .race(send(url, socket, { accept, 'user-agent': userAgent }))
+    .catch((error: unknown) => {
+      socket.destroy();
+      throw error;
+    });
   const bodyBytes = (): number => {
     const most = Number(response.headers['content-length'] ?? maxBytes);
     if (most > maxBytes) throw tooLarge(maxBytes);
@@ -59,6 +65,7 @@ export async function guardedGet(
   return {
     status: response.statusCode ?? 0,
     headers: response.headers,
+    chunks: response,
     bodyBytes,
     readBody: () => deadline.race(readBody(response, bodyBytes(), maxBytes)),
     close: () => socket.destroy(),
@@ -66,7 +73,11 @@ export async function guardedGet(
 }
 
 /** Sends the request over a connected socket, so that node:http neither resolves nor connects itself. */
-function send(url: URL, socket: Socket, accept: string): Promise<IncomingMessage> {
+function send(
+  url: URL,
+  socket: Socket,
+  headers: Readonly<Record<'accept' | 'user-agent', string>>,
+): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
     const outgoing = request({
       method: 'GET',
@@ -74,9 +85,9 @@ function send(url: URL, socket: Socket, accept: string): Promise<IncomingMessage
       createConnection: () => socket,
       headers: {
         host: url.host,
-        accept,
+        ...headers,
+        // What is packed could unpack to far more than its bytes.
         'accept-encoding': 'identity',
-        'user-agent': 'workspace-content-service',
         connection: 'close',
       },
     });

@@ -124,6 +124,23 @@ function readRetryAfter(headers: Headers, now = Date.now()): number | undefined 
   return Number.isNaN(date) ? undefined : Math.max(0, date - now);
 }
 
+/** A whole body, decompressed. @throws what `tooLarge` makes beyond `maxBytes`; the rest is cancelled then */
+export async function readBounded(
+  response: Response,
+  maxBytes: number,
+  tooLarge: () => Error,
+): Promise<Buffer<ArrayBuffer>> {
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of response.body ?? []) {
+    size += chunk.length;
+    // Leaving the loop cancels the rest.
+    if (size > maxBytes) throw tooLarge();
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks, size);
+}
+
 /** A machine-readable code; undefined for anything that could be prose or a secret. */
 export function machineCode(code: unknown, secret: string | undefined): string | undefined {
   return typeof code === 'string' && /^[a-z][a-z0-9_.-]{1,63}$/i.test(code) && code !== secret

@@ -1,5 +1,6 @@
 /** Which images a run makes: planned as it is admitted, decided as it begins, described once its text is written. */
 import { sql } from 'kysely';
+import { MAX_IMAGES } from '../../articles/images.ts';
 import type { Database, Tx } from '../../db/database.ts';
 import type { ImageStyle } from '../../db/tables.ts';
 import { type AssetId, type JobId, newId } from '../../ids.ts';
@@ -11,8 +12,6 @@ import { readWork, required, type WritingDependencies, type WritingTask } from '
 import { type ImagePrompt, requestImagePrompts } from '../writing/request-image-prompts.ts';
 import { type GenerationImage, readImages } from './images.ts';
 
-/** Images in the text of an article, those of people included. */
-const MAX_IMAGES = 1_000;
 /** Words that the prompts count as unpaid work. */
 const PROMPTS_WORDS = 300;
 

@@ -30,7 +30,7 @@ import { BYTES_PER_TOKEN } from '../writing/prompts/fit.ts';
 import { requestPart } from '../writing/request-part.ts';
 import { gather, type ResearchDependencies } from './gather.ts';
 import { withoutPart } from './research.ts';
-import { readPages } from './rows.ts';
+import { readPageRows, readPages } from './rows.ts';
 
 /** Words that the claims, and the verdicts, count as unpaid work. */
 export const CLAIMS_WORDS = 300;
@@ -126,14 +126,14 @@ export async function findEvidence(
   const { taken, work } = await takenOver(dependencies, task, firstOf('verdicts'));
   const claims = claimsOf(work.parts);
   if (taken || claims.length === 0) return;
-  const sources = await sourcesOf(dependencies, task, work);
+  const read = await task.persist(() => readPageRows(dependencies.db, task));
   await gather(dependencies, {
     ...task,
     workspaceId: work.workspaceId,
     purpose: 'claims',
     bounds: CLAIM_BOUNDS,
     queries: claims.slice(0, MAX_CLAIMS).map(({ sentence }) => sentence),
-    known: sources.map(({ url }) => url),
+    known: [...work.notes.map(({ url }) => url), ...read.flatMap(({ url }) => url ?? [])],
   });
 }
 
@@ -142,7 +142,7 @@ async function sourcesOf(
   { db }: WritingDependencies,
   { jobId, persist }: WritingTask,
   { workspaceId, articleId, notes }: Work,
-): Promise<(SourceText & { readonly url: string })[]> {
+): Promise<SourceText[]> {
   const own = await persist(() => readPages(db, jobId));
   const cited = new Set(notes.map(({ sourceId }) => sourceId));
   const earlier = (await persist(() => readSources(db, { workspaceId, articleId }))).filter(({ id }) =>
@@ -152,7 +152,7 @@ async function sourcesOf(
   return [...earlier, ...own].flatMap(({ id, url, title, text }) => {
     if (seen.has(url)) return [];
     seen.add(url);
-    return [{ id, url, title, text }];
+    return [{ id, title, text }];
   });
 }
 

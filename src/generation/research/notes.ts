@@ -5,6 +5,7 @@ import type { Note } from '../../research/notes/note.ts';
 import { ofKind, type Part } from '../parts.ts';
 import type { BriefNote } from '../writing/brief.ts';
 import type { CitedSource } from '../writing/citations.ts';
+import { readPageRows } from './rows.ts';
 
 /** A note, and where it is from. */
 export interface SourcedNote extends CitedSource {
@@ -39,12 +40,7 @@ export async function notesOfRun(
   if (isApprovedRun(parts)) return notesOfArticle(db, job);
   const taken = takenNotes(parts);
   if (taken.length === 0) return [];
-  const pages = await db
-    .selectFrom('generation_pages')
-    .select(['id', 'url', 'title', 'site', 'published_at'])
-    .where('job_id', '=', job.jobId)
-    .where('purpose', '=', 'research')
-    .execute();
+  const pages = await readPageRows(db, { jobId: job.jobId, purpose: 'research' });
   return taken.flatMap(({ sourceId, quote }) => {
     const page = pages.find(({ id }) => id === sourceId);
     return page === undefined || page.url === null || page.title === null || page.site === null

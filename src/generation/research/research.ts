@@ -77,6 +77,13 @@ export async function makeQuestions(dependencies: WritingDependencies, task: Wri
   });
 }
 
+/** The questions of a run: those that were asked, else the topic and its keywords. */
+function questionsOf(parts: readonly Part[], topic: Topic): readonly string[] {
+  const [part] = ofKind(parts, 'questions');
+  const { questions } = (part?.content ?? {}) as Partial<StoredQuestions>;
+  return questions ?? plainQuestions(topic);
+}
+
 /** Searches and reads, unless the notes are there or can be taken over. */
 export async function findSources(
   dependencies: WritingDependencies & ResearchDependencies,
@@ -84,15 +91,12 @@ export async function findSources(
 ): Promise<void> {
   const { taken, work } = await takenOver(dependencies, task, firstOf('notes'));
   if (taken) return;
-  const [part] = ofKind(work.parts, 'questions');
-  const { questions = plainQuestions(topicOf(work.brief)) } = (part?.content ??
-    {}) as Partial<StoredQuestions>;
   await gather(dependencies, {
     ...task,
     workspaceId: work.workspaceId,
     purpose: 'research',
     bounds: RESEARCH_BOUNDS,
-    queries: questions,
+    queries: questionsOf(work.parts, topicOf(work.brief)),
     known: [],
   });
 }
@@ -108,10 +112,8 @@ export async function takeNotes(dependencies: WritingDependencies, task: Writing
       if (pages.length === 0) throw new ProviderError('unusable', 'No page could be read.');
       const sources: SourceText[] = pages.map(({ id, title, text }) => ({ id, title, text }));
       const topic = topicOf(brief);
-      const [asked] = ofKind(parts, 'questions');
-      const { questions = plainQuestions(topic) } = (asked?.content ?? {}) as Partial<StoredQuestions>;
       const room = charactersFor(sources, writer.contextTokens);
-      const request = await notesRequest(topic, questions, sources, room);
+      const request = await notesRequest(topic, questionsOf(parts, topic), sources, room);
       const { value } = await requestPart<StoredNotes>({
         ask: (rejected) =>
           writer.ask({ kind: 'notes', brief, article: null, request, sources, signal, rejected }),

@@ -27,13 +27,18 @@ export const readSearches = (db: Queryable, { jobId, purpose }: Gathered): Promi
     .orderBy('number')
     .execute();
 
-export const readPageRows = (db: Queryable, { jobId, purpose }: Gathered): Promise<PageRow[]> =>
+/** The pages of a job, or of one purpose, without their texts; those for research first. */
+export const readPageRows = (
+  db: Queryable,
+  { jobId, purpose }: { readonly jobId: JobId; readonly purpose?: SearchPurpose },
+): Promise<PageRow[]> =>
   db
     .selectFrom('generation_pages')
     .select(['number', 'id', 'address', 'tries', 'refusal', 'url', 'title', 'site', 'published_at'])
     .select(['fetched_at', 'hash'])
     .where('job_id', '=', jobId)
-    .where('purpose', '=', purpose)
+    .$if(purpose !== undefined, (query) => query.where('purpose', '=', purpose as SearchPurpose))
+    .orderBy(sql`purpose = 'claims'`)
     .orderBy('number')
     .execute();
 

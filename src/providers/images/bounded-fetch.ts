@@ -5,6 +5,7 @@ import { startDeadline } from '../../outbound/deadline.ts';
 import { SendFailure } from '../../outbound/failure.ts';
 import { guardedGet } from '../../outbound/guarded-get.ts';
 import type { AddressGuard } from '../../outbound/resolver.ts';
+import { readBounded } from '../http.ts';
 import { ProviderError } from '../types.ts';
 
 /** An image in base64, and room for the rest of the JSON. */
@@ -31,13 +32,13 @@ export function createBoundedFetch(options: BoundedFetchOptions): typeof fetch {
     const url = new URL(input instanceof Request ? input.url : input);
     if (init?.method === 'POST') {
       const response = await fetch(url, { ...init, redirect: 'error' });
-      const bytes = await readBounded(response, MAX_JSON_BYTES);
+      const bytes = await readBounded(response, MAX_JSON_BYTES, tooLarge);
       options.onResponse();
       return rebuilt(response.status, response.headers, response.ok ? firstImage(bytes) : bytes);
     }
     if (url.origin !== origin) return getGuarded(url, options);
     const response = await fetch(url, init);
-    return rebuilt(response.status, response.headers, await readBounded(response, MAX_IMAGE_BYTES));
+    return rebuilt(response.status, response.headers, await readBounded(response, MAX_IMAGE_BYTES, tooLarge));
   };
 }
 
@@ -47,20 +48,7 @@ const rebuilt = (status: number, headers: Headers, bytes: Uint8Array<ArrayBuffer
 const unusable = (problem: string): ProviderError =>
   new ProviderError('unusable', `The image model sent no usable image: ${problem}`);
 
-const TOO_LARGE = `it is larger than ${MAX_IMAGE_BYTES} bytes.`;
-
-/** The whole body, decompressed. */
-async function readBounded(response: Response, maxBytes: number): Promise<Uint8Array<ArrayBuffer>> {
-  const chunks: Uint8Array[] = [];
-  let size = 0;
-  for await (const chunk of response.body ?? []) {
-    size += chunk.length;
-    // Leaving the loop cancels the rest.
-    if (size > maxBytes) throw unusable(TOO_LARGE);
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks, size);
-}
+const tooLarge = (): ProviderError => unusable(`it is larger than ${MAX_IMAGE_BYTES} bytes.`);
 
 /**
  * The JSON of a response with one image at most: the client would fetch the addresses of all.

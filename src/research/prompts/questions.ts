@@ -3,7 +3,7 @@ import { parseResponse } from '../../providers/ask.ts';
 import type { ChatResponse } from '../../providers/chat-model.ts';
 import { strictSchema } from '../../providers/strict-schema.ts';
 import { RESEARCH_BOUNDS } from '../limits.ts';
-import { oneLine } from '../reading/plain-text.ts';
+import { shortLine } from '../reading/plain-text.ts';
 import { speaksToModels } from '../reading/speaks-to-models.ts';
 import { MAX_QUERY } from '../search/engine.ts';
 import { dataLine, type ResearchRequest, researcher, type Topic } from './shared.ts';
@@ -36,7 +36,7 @@ export function questionsRequest(topic: Topic, most = RESEARCH_BOUNDS.searches):
 function usable(queries: readonly string[], most: number): string[] {
   const clean = queries
     .slice(0, most * 4)
-    .map((query) => [...oneLine(query.slice(0, MAX_QUERY * 4))].slice(0, MAX_QUERY).join(''))
+    .map((query) => shortLine(query, MAX_QUERY))
     .filter((query) => query !== '' && !ADDRESS.test(query) && speaksToModels(query) === null);
   return [...new Map(clean.map((query) => [query.toLowerCase(), query])).values()].slice(0, most);
 }

@@ -2,7 +2,7 @@
 import { Readability } from '@mozilla/readability';
 import { parseHTML } from 'linkedom';
 import type { PageRefusal } from './page.ts';
-import { oneLine, plainText, type TreeNode } from './plain-text.ts';
+import { plainText, shortLine, type TreeNode } from './plain-text.ts';
 import { withBody } from './scan.ts';
 import { speaksToModels } from './speaks-to-models.ts';
 
@@ -21,9 +21,6 @@ const MAX_SITE = 100;
 const MIN_TEXT = 120;
 /** Dates before the web are mistakes. */
 const FIRST_YEAR = 1990;
-
-const shortLine = (text: string | null | undefined, most: number): string =>
-  [...oneLine((text ?? '').slice(0, most * 4))].slice(0, most).join('').trim();
 
 function dateOf(text: string | null | undefined, now: Date): string | null {
   const date = new Date((text ?? '').trim().slice(0, 40));
@@ -45,8 +42,8 @@ export function extractPage(html: string, host: string, now: Date): Extracted | 
   }).parse();
   const text = article?.content == null ? '' : plainText(article.content);
   if (text.length < MIN_TEXT) return { refusal: 'no readable text' };
-  const title = shortLine(article?.title, MAX_LINE);
-  const site = shortLine(article?.siteName, MAX_SITE);
+  const title = shortLine(article?.title, MAX_LINE).trim();
+  const site = shortLine(article?.siteName, MAX_SITE).trim();
   if (speaksToModels(`${title}\n\n${site}\n\n${text}`) !== null) return { refusal: 'speaks to models' };
   return {
     title: title === '' ? host : title,

@@ -1,9 +1,9 @@
 /** One guarded GET of a stranger's server. */
-import { type IncomingHttpHeaders, type IncomingMessage, request } from 'node:http';
-import { BLOCKED_ADDRESS_MESSAGE, hostOf, parseReceiverUrl } from '../../outbound/address-guard.ts';
+import type { IncomingHttpHeaders } from 'node:http';
+import { BLOCKED_ADDRESS_MESSAGE, parseReceiverUrl } from '../../outbound/address-guard.ts';
 import type { Deadline } from '../../outbound/deadline.ts';
-import { dial } from '../../outbound/dial.ts';
 import { describeNetworkError, SendFailure } from '../../outbound/failure.ts';
+import { type GuardedResponse, guardedGet } from '../../outbound/guarded-get.ts';
 import type { AddressGuard } from '../../outbound/resolver.ts';
 import { type PageRefusal, ROBOTS_TOKEN } from './page.ts';
 
@@ -75,34 +75,17 @@ export async function getFollowing(
 }
 
 async function getOnce(url: URL, options: GetOptions): Promise<Got> {
-  const { deadline } = options;
-  const guard = options.guardOf(url);
+  const { guardOf, deadline, accept, maxBytes } = options;
   try {
-    const resolution = await deadline.race(guard.resolve(hostOf(url)));
-    if (resolution.kind === 'blocked') throw new Refused('not a public address');
-    if (resolution.kind === 'unresolved') throw new Refused('no response');
-    const socket = await dial(url, resolution.addresses, { guard, signal: deadline.signal });
+    const request = { guard: guardOf(url), deadline, accept, userAgent: USER_AGENT, maxBytes };
+    const response = await guardedGet(url, request);
     try {
-      const sent = request({
-        method: 'GET',
-        path: `${url.pathname}${url.search}`,
-        createConnection: () => socket,
-        headers: {
-          host: url.host,
-          accept: options.accept,
-          // What is packed could unpack to far more than its bytes.
-          'accept-encoding': 'identity',
-          'user-agent': USER_AGENT,
-          connection: 'close',
-        },
-      });
-      const response = await deadline.race(responseOf(sent));
-      const head = { status: response.statusCode ?? 0, headers: response.headers };
+      const head = { status: response.status, headers: response.headers };
       const isWanted = !isRedirect(head) && options.wants(head);
       const body = isWanted ? await deadline.race(readBody(response, options)) : new Uint8Array();
       return { ...head, body };
     } finally {
-      socket.destroy();
+      response.close();
     }
   } catch (error) {
     if (!(error instanceof SendFailure)) throw error;
@@ -110,21 +93,17 @@ async function getOnce(url: URL, options: GetOptions): Promise<Got> {
   }
 }
 
-const responseOf = (sent: ReturnType<typeof request>): Promise<IncomingMessage> =>
-  new Promise((resolve, reject) => {
-    sent.on('response', resolve);
-    sent.on('error', (error) => reject(new SendFailure(describeNetworkError(error))));
-    sent.end();
-  });
-
-async function readBody(response: IncomingMessage, { maxBytes, beyond }: GetOptions): Promise<Uint8Array> {
-  if (beyond === 'refuse' && Number(response.headers['content-length'] ?? 0) > maxBytes) {
+async function readBody(
+  { headers, chunks: body }: GuardedResponse,
+  { maxBytes, beyond }: GetOptions,
+): Promise<Uint8Array> {
+  if (beyond === 'refuse' && Number(headers['content-length'] ?? 0) > maxBytes) {
     throw new Refused('too large');
   }
   const chunks: Buffer[] = [];
   let size = 0;
   try {
-    for await (const chunk of response as AsyncIterable<Buffer>) {
+    for await (const chunk of body) {
       size += chunk.length;
       if (size > maxBytes && beyond === 'refuse') throw new Refused('too large');
       chunks.push(chunk);

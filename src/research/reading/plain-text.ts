@@ -30,6 +30,10 @@ const INVISIBLE = /[\p{Cc}\u00AD\u200B\u200E\u200F\u202A-\u202E\u2060-\u2069\uFE
 export const oneLine = (text: string): string =>
   text.replace(/\s+/gu, ' ').replace(INVISIBLE, '').replace(/ {2,}/g, ' ').trim().toWellFormed();
 
+/** The line, cut after `most` characters. Of a longer text no more is looked at than four times as many. */
+export const shortLine = (text: string | null | undefined, most: number): string =>
+  [...oneLine((text ?? '').slice(0, most * 4))].slice(0, most).join('');
+
 /** Paragraphs divided by an empty line; cells of a row by ` | `. At most MAX_TEXT characters, cut after a paragraph. */
 export function plainText(root: TreeNode): string {
   const paragraphs: string[] = [];

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { type EngineNames, joinUrl, noResponse, statusError } from '../../providers/http.ts';
+import { type EngineNames, joinUrl, noResponse, readBounded, statusError } from '../../providers/http.ts';
 import { ProviderError } from '../../providers/types.ts';
-import { oneLine } from '../reading/plain-text.ts';
+import { shortLine } from '../reading/plain-text.ts';
 import {
   MAX_QUERY,
   MAX_RESULTS,
@@ -29,16 +29,17 @@ const NAMES: EngineNames = {
 };
 const JSON_OFF =
   'The search server refuses JSON (HTTP 403). Add json to search.formats in its settings.yml, and turn its limiter off for this service.';
-const UNREADABLE = 'The search server sent an unexpected response. If this lasts, check SEARCH_BASE_URL.';
+const unreadable = (): ProviderError =>
+  new ProviderError(
+    'retryable',
+    'The search server sent an unexpected response. If this lasts, check SEARCH_BASE_URL.',
+  );
 
 const text = z.string().nullish();
 const responseSchema = z.object({
   results: z.array(z.object({ url: z.string(), title: text, content: text, publishedDate: text })),
   unresponsive_engines: z.array(z.unknown()).optional(),
 });
-
-const shown = (given: string | null | undefined, most: number): string =>
-  [...oneLine((given ?? '').slice(0, most * 4))].slice(0, most).join('');
 
 function dateOf(given: string | null | undefined): Date | null {
   const date = new Date((given ?? '').slice(0, 40));
@@ -50,7 +51,7 @@ export function createSearxng({ baseUrl, timeoutMs = TIMEOUT_MS }: SearxngOption
   const request = async (query: string, signal: AbortSignal): Promise<string> => {
     const url = joinUrl(baseUrl, 'search');
     url.search = new URLSearchParams({
-      q: shown(query, MAX_QUERY),
+      q: shortLine(query, MAX_QUERY),
       format: 'json',
       safesearch: '1',
     }).toString();
@@ -64,7 +65,7 @@ export function createSearxng({ baseUrl, timeoutMs = TIMEOUT_MS }: SearxngOption
       });
       if (response.status === 403) throw new ProviderError('misconfigured', JSON_OFF);
       if (response.status !== 200) throw statusError(NAMES, response);
-      return await readBounded(response);
+      return new TextDecoder().decode(await readBounded(response, MAX_BYTES, unreadable));
     } catch (error) {
       if (error instanceof ProviderError) throw error;
       throw noResponse(NAMES, error, { timeoutMs, signal, deadline });
@@ -76,7 +77,7 @@ export function createSearxng({ baseUrl, timeoutMs = TIMEOUT_MS }: SearxngOption
     async search(query, signal) {
       signal.throwIfAborted();
       const parsed = responseSchema.safeParse(parseJson(await request(query, signal)));
-      if (!parsed.success) throw new ProviderError('retryable', UNREADABLE);
+      if (!parsed.success) throw unreadable();
       const { results, unresponsive_engines: away = [] } = parsed.data;
       // Engines that did not respond, and nothing from the others: nobody has looked.
       if (results.length === 0 && away.length > 0) {
@@ -95,23 +96,11 @@ function toResult({ url, title, content, publishedDate }: Given): SearchResult[]
   return [
     {
       url: parsed.href,
-      title: shown(title, MAX_TITLE),
-      snippet: shown(content, MAX_SNIPPET),
+      title: shortLine(title, MAX_TITLE),
+      snippet: shortLine(content, MAX_SNIPPET),
       publishedAt: dateOf(publishedDate),
     },
   ];
-}
-
-async function readBounded(response: Response): Promise<string> {
-  const decoder = new TextDecoder();
-  let body = '';
-  let size = 0;
-  for await (const chunk of response.body ?? []) {
-    size += chunk.length;
-    if (size > MAX_BYTES) throw new ProviderError('retryable', UNREADABLE);
-    body += decoder.decode(chunk, { stream: true });
-  }
-  return body + decoder.decode();
 }
 
 function parseJson(body: string): unknown {

@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { Logger } from 'pino';
+import { removeInBatches } from '../../db/batches.ts';
 import type { Database } from '../../db/database.ts';
 import { inTransaction } from '../../db/transaction.ts';
 import { ServiceError } from '../../errors.ts';
@@ -68,28 +69,23 @@ async function forgetOldSecrets(db: Database, secrets: SecretRing): Promise<void
   }
 }
 
-async function forgetOldHours(db: Database): Promise<void> {
-  let removed = 0n;
-  do {
-    const { numAffectedRows = 0n } = await sql`
+/** Removes figures that are no longer shown. */
+const forgetOldHours = (db: Database): Promise<number> =>
+  removeInBatches(BATCH, () =>
+    sql`
       DELETE FROM webhook_hours WHERE ctid = ANY (ARRAY(
         SELECT ctid FROM webhook_hours WHERE hour < now() - make_interval(hours => ${KEPT_HOURS})
-        LIMIT ${BATCH} FOR UPDATE SKIP LOCKED))`.execute(db);
-    removed = numAffectedRows;
-  } while (removed === BigInt(BATCH));
-}
+        LIMIT ${BATCH} FOR UPDATE SKIP LOCKED))`.execute(db),
+  );
 
 /** Removes paces that are over. */
-async function forgetOldPaces(db: Database): Promise<void> {
-  let removed = 0n;
-  do {
-    const { numAffectedRows = 0n } = await sql`
+const forgetOldPaces = (db: Database): Promise<number> =>
+  removeInBatches(BATCH, () =>
+    sql`
       DELETE FROM webhook_paces AS pace WHERE NOT ${isInForce()} AND pace.endpoint_id = ANY (ARRAY(
         SELECT endpoint_id FROM webhook_paces AS pace WHERE NOT ${isInForce()}
-        LIMIT ${BATCH} FOR UPDATE SKIP LOCKED))`.execute(db);
-    removed = numAffectedRows;
-  } while (removed === BigInt(BATCH));
-}
+        LIMIT ${BATCH} FOR UPDATE SKIP LOCKED))`.execute(db),
+  );
 
 /**
  * Writes the figures of this process every ten seconds and once more when it stops, and looks after endpoints every hour.

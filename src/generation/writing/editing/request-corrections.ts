@@ -1,16 +1,15 @@
 /** Asks a model to correct the sentences that passages contradict: the editor's second pass (contract.md N33). */
-import { parseResponse } from '../../../providers/ask.ts';
 import type { Outline } from '../../outline.ts';
 import type { WritingBrief } from '../brief.ts';
 import type { Plan } from '../plan.ts';
 import type { Contradiction } from '../prompts/corrections.ts';
-import { type EditsOutput, editsOutput } from '../prompts/edits.ts';
+import type { EditsOutput } from '../prompts/edits.ts';
 import { BYTES_PER_TOKEN } from '../prompts/fit.ts';
 import { requestPart } from '../request-part.ts';
 import type { ArticleWriter } from '../writer.ts';
 import type { Edit } from './apply-edits.ts';
 import { numberDraft, splitDraft } from './draft.ts';
-import { DRAFT_SHARE, type PartToEdit, readEdit, rulesOf } from './request-edits.ts';
+import { checkEdits, DRAFT_SHARE, type PartToEdit, readEdit, rulesOf } from './request-edits.ts';
 
 /** A sentence that a passage contradicts. */
 export interface ContradictedSentence extends Omit<Contradiction, 'block'> {
@@ -55,12 +54,7 @@ export async function requestCorrections(
         signal,
         rejected,
       }),
-    check: (response) => {
-      const parsed = parseResponse(editsOutput, response);
-      return parsed.ok
-        ? { value: parsed.value.edits, defects: [] }
-        : { value: null, defects: parsed.defects };
-    },
+    check: checkEdits,
     answered,
     what: 'the corrections',
     signal,

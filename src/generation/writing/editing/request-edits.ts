@@ -2,10 +2,11 @@
 import type { Block } from '../../../document/format/schema.ts';
 import { ParsedTexts } from '../../../document/inline/texts.ts';
 import { cutAtWord } from '../../../document/text/characters.ts';
-import { parseResponse } from '../../../providers/ask.ts';
+import { type Checked, parseResponse } from '../../../providers/ask.ts';
+import type { ChatResponse } from '../../../providers/chat-model.ts';
 import { isUnusable } from '../../../providers/types.ts';
 import type { Outline } from '../../outline.ts';
-import type { WritingBrief } from '../brief.ts';
+import type { Defect, WritingBrief } from '../brief.ts';
 import { firstWords } from '../excerpt.ts';
 import { languageDefect } from '../language.ts';
 import { readLine } from '../markdown/line.ts';
@@ -84,12 +85,7 @@ export async function requestEdits(writer: ArticleWriter, request: EditsRequest)
             signal,
             rejected,
           }),
-        check: (response) => {
-          const parsed = parseResponse(editsOutput, response);
-          return parsed.ok
-            ? { value: parsed.value.edits, defects: [] }
-            : { value: null, defects: parsed.defects };
-        },
+        check: checkEdits,
         answered,
         what: 'the edits of the whole',
         signal,
@@ -107,6 +103,12 @@ export async function requestEdits(writer: ArticleWriter, request: EditsRequest)
     }
   }
   return result;
+}
+
+/** Reads the edits of a response, each of which is checked by itself. */
+export function checkEdits(response: ChatResponse): Checked<EditsOutput['edits'], Defect> {
+  const parsed = parseResponse(editsOutput, response);
+  return parsed.ok ? { value: parsed.value.edits, defects: [] } : { value: null, defects: parsed.defects };
 }
 
 /** What the checks found, by the numbers of blocks that may be edited. */
