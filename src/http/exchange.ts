@@ -11,6 +11,7 @@ import type { Holding, Room } from '../room.ts';
 import { type Report, toProblem, toServiceError, UNEXPECTED } from './problems.ts';
 import type { Progress } from './progress.ts';
 import { SENT_AT_ONCE, sendBody } from './sent-body.ts';
+import { createUnreadBodies, isUnread } from './unread-body.ts';
 
 /** What is known of a request from its start to its log line. */
 export interface Exchange {
@@ -150,6 +151,7 @@ export function createExchanges({
   // Its fields are all named below and hold no secret: redaction would only cost time.
   const line = neverThrow(logger.child({}, { redact: [] }));
   const report = neverThrow(logger);
+  const unread = createUnreadBodies();
 
   const errorResponse = (exchange: Exchange, error: unknown): Response => {
     try {
@@ -182,6 +184,11 @@ export function createExchanges({
       } catch (error) {
         exchange.room.release();
         response = errorResponse(exchange, error);
+      }
+      const incoming = c.env?.incoming;
+      if (incoming !== undefined && isUnread(incoming) && !response.headers.has('Connection')) {
+        const isWhole = await unread.drain(incoming, exchange.actor?.workspaceId ?? address);
+        if (!isWhole) response.headers.set('Connection', 'close');
       }
       if (exchange.room.bytes() > 0) {
         if (outgoing === undefined || outgoing.closed) exchange.room.release();

@@ -18,8 +18,8 @@ const AT_ONCE = 2;
 /** How long an image waits for one of them, and how long it may take there, in milliseconds. */
 const WAIT_MS = 10_000;
 const TIMEOUT_MS = 10_000;
-/** Images of one workspace that wait. */
-const MAX_WAITING = 64;
+/** Images of one workspace that wait: more than one peer has connections, as a refusal at once is sent again at once. */
+const MAX_WAITING = 256;
 /** Starting one takes a third of a second, and holding one 60 MiB. */
 const IDLE_MS = 60_000;
 const RETRY_SECONDS = 5;
