@@ -3,7 +3,7 @@
  * 200 connections, again and again.
  *
  * Environment: BENCH_ROUNDS (3), BENCH_SECONDS (5) for each measurement, BENCH_BODIES (names of bodies, separated by
- * commas).
+ * commas), BENCH_REQUESTS_A_MINUTE of a workspace (0: no limit).
  */
 import { spawn } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
@@ -63,7 +63,7 @@ export async function measureBesideCrowd(
     SECRETS_KEYS: newSecretKey('bench'),
     DATA_DIR: folder.path,
     RATE_LIMIT_PER_KEY: '0',
-    RATE_LIMIT_PER_WORKSPACE: '0',
+    RATE_LIMIT_PER_WORKSPACE: String(setting('BENCH_REQUESTS_A_MINUTE', 0)),
   });
   // From an address of its own: connections are counted by address.
   const pool = new Pool(service.url, {

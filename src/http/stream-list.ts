@@ -16,6 +16,8 @@ export const PAGE_BYTES = 256 * 1_024;
  */
 const PAGES_AT_ONCE = { total: 4, perOwner: 1 };
 const MAX_WAITING = 500;
+/** Characters that are joined and sent in far less than a millisecond. */
+const SHORT_PAGE = 16 * 1_024;
 const pages = createFairQueue({ ...PAGES_AT_ONCE, maxWaiting: MAX_WAITING, refusal: noRoom });
 
 /** A page of a streamed list: its items, each as JSON, and where the next page begins; null on the last one. */
@@ -62,17 +64,23 @@ export class JsonStream {
   }
 }
 
-/** Reads a page in its turn, and joins its items as the text behind `before`. */
+/** A page with its items joined. */
+interface JoinedPage<Position> {
+  readonly text: string;
+  readonly last: Position | null;
+}
+
+/** Reads a page in its turn, and joins its items; a short page needs no turn of the event loop for that. */
 async function readInTurn<Position>(
   share: Share,
   read: () => Promise<ListPage<Position>>,
-  before: string,
-): Promise<{ readonly text: Buffer<ArrayBuffer>; readonly last: Position | null }> {
+): Promise<JoinedPage<Position>> {
   const release = await pages.take(share.of, { waitMs: share.waitMs });
   try {
     const { items, last } = await read();
-    await loopTurn(share);
-    return { text: Buffer.from(items.length === 0 ? '' : before + items.join(',')), last };
+    const length = items.reduce((sum, item) => sum + item.length, 0);
+    if (length > SHORT_PAGE) await loopTurn(share);
+    return { text: items.join(','), last };
   } finally {
     release();
   }
@@ -80,12 +88,11 @@ async function readInTurn<Position>(
 
 async function* textOf(
   name: string,
-  first: Uint8Array,
-  rest: AsyncIterable<{ readonly text: Uint8Array }>,
+  first: string,
+  rest: AsyncIterable<{ readonly text: string }>,
 ): AsyncGenerator<Uint8Array> {
-  yield Buffer.from(`{${JSON.stringify(name)}:[`);
-  yield first;
-  for await (const { text } of rest) if (text.length > 0) yield text;
+  yield Buffer.from(`{${JSON.stringify(name)}:[${first}`);
+  for await (const { text } of rest) if (text !== '') yield Buffer.from(`,${text}`);
   yield Buffer.from(']}');
 }
 
@@ -103,17 +110,10 @@ export async function streamList<Position>(
   next: (after: Position) => Promise<ListPage<Position>>,
 ): Promise<RouteResponse> {
   const share = currentShare();
+  const { text, last } = await readInTurn(share, () => next(start));
+  if (last === null) return ok({ [name]: new JsonText(`[${text}]`) });
   // Later pages are read for the same workspace.
   const read = AsyncLocalStorage.bind(next);
-  let before = '';
-  const pieces = inBatches(start, async (after: Position) => {
-    const page = await readInTurn(share, () => read(after), before);
-    before = ',';
-    return page;
-  });
-  const { value: first } = await pieces.next();
-  if (first === undefined || first.last === null) {
-    return ok({ [name]: new JsonText(`[${first?.text.toString() ?? ''}]`) });
-  }
-  return ok(new JsonStream(textOf(name, first.text, pieces)));
+  const rest = inBatches(last, (after: Position) => readInTurn(share, () => read(after)));
+  return ok(new JsonStream(textOf(name, text, rest)));
 }

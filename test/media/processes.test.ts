@@ -44,7 +44,7 @@ it('a process that is killed at its work costs that image a 503, and the next on
 });
 
 it('an image that takes too long is 503, its process ends, and the next one works', async () => {
-  const hasty = createMediaProcessor({ logger, timeoutMs: 3_000, idleMs: 100 });
+  const hasty = createMediaProcessor({ logger, timeoutMs: 6_000, idleMs: 100 });
   const upload = hasty.processUpload(small, '/file');
   upload.catch(() => undefined);
   const pid = (await oneStarted(hasty)) ?? 0;
