@@ -2,9 +2,10 @@ import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
 import { LongestFirst } from './test/support/sequencer.ts';
 
+// Test files and the processes that they start load the same modules again and again.
+process.env.NODE_COMPILE_CACHE ??= fileURLToPath(new URL('node_modules/.cache/node', import.meta.url));
+
 const common = {
-  // Test files and the processes that they start load the same modules again and again.
-  env: { NODE_COMPILE_CACHE: fileURLToPath(new URL('node_modules/.cache/node', import.meta.url)) },
   setupFiles: ['test/support/fast-check.ts'],
   pool: 'forks' as const,
   // Node 24 strips the types itself; nothing here is transformed or mocked.

@@ -1,8 +1,9 @@
 /**
- * The service on the engines of docker-compose.yml (Postgres, and Temporal on it) without Docker: one server and two
- * workers. Under load over HTTP, with crowds of events in between, one worker after the other is killed with -9 every few
- * seconds and started again, while partitions of a minute are made and dropped. At the end no delivery may be lost, no
- * hold stranded, and no request may have failed. Ends with status 1 when anything is off.
+ * The service on the engines of docker-compose.yml (Postgres, and Temporal on it) without Docker: servers and two workers.
+ * Under load over HTTP, with crowds of events in between, one process after the other is killed with -9 and started again,
+ * while partitions of a minute are made and dropped. A single server is never killed. At the end no delivery may be lost, no
+ * hold stranded, no request may have failed but those of a killed server, and nothing may have added up. Ends with status 1
+ * when anything is off.
  */
 import { randomInt } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -13,6 +14,7 @@ import { createArticle, longDocument } from '../test/support/articles.ts';
 import { type Carried, startApiLoad, tallyRows } from './production/api-load.ts';
 import { audit } from './production/audit.ts';
 import { startComposeEngines } from './production/engines.ts';
+import { watchGrowth } from './production/growth.ts';
 import { PARTITION_MINUTES, rollPartitions } from './production/partitions.ts';
 import { keepRecord } from './production/record.ts';
 import { storeCategory, storePublishedArticles } from './support/category.ts';
@@ -27,6 +29,11 @@ import { startWitness } from './support/witness.ts';
 
 const MINUTES = setting('PRODUCTION_MINUTES', 5);
 const EVENTS_PER_SECOND = setting('PRODUCTION_EVENTS_PER_SECOND', 50);
+const SERVERS = setting('PRODUCTION_SERVERS', 1);
+const TRANSLATIONS_PER_MINUTE = setting('PRODUCTION_TRANSLATIONS_PER_MINUTE', 30);
+const GENERATIONS_PER_MINUTE = setting('PRODUCTION_GENERATIONS_PER_MINUTE', 0);
+/** Share of first attempts that the receiver refuses with 503. */
+const REFUSED_SHARE = setting('PRODUCTION_REFUSED_SHARE', 0.01);
 const KILL_EVERY_MS = setting('PRODUCTION_KILL_EVERY_SECONDS', 5) * 1_000;
 const REPORT_EVERY_MS = 30_000;
 /** Articles that the load renames, and of them those that the two categories carry: one fans out at once, one later. */
@@ -74,7 +81,8 @@ function longestGap(sends: Iterable<{ readonly at: readonly number[] }>): number
 }
 
 try {
-  const port = await quietPort();
+  const ports: number[] = [];
+  while (ports.length < SERVERS) ports.push(await quietPort());
   const env = {
     ...service.env,
     NODE_ENV: 'production',
@@ -83,9 +91,11 @@ try {
     METRICS_PORT: '0',
     DATA_DIR: engines.dataDir,
   };
-  const server = await supervise('server.ts', { ...env, PORT: String(port) });
+  const servers = [];
+  for (const port of ports) servers.push(await supervise('server.ts', { ...env, PORT: String(port) }));
   const workers = [await supervise('worker.ts', env), await supervise('worker.ts', env)];
-  note(`one server at port ${port} and two workers run`);
+  const mortal = SERVERS > 1 ? [...servers, ...workers] : workers;
+  note(`servers at ports ${ports.join(', ')} and two workers run`);
 
   const workspace = await service.workspace('Load');
   await db.updateTable('workspaces').set({ ai_operations_limit: 100_000 }).execute();
@@ -94,33 +104,38 @@ try {
   const article = { document: longDocument(300), status: 'PUBLISHED' } as const;
   const { id: articleId } = await createArticle(db, workspace, projectId, article);
   const witness = await startWitness(
-    ...([service, workspace, 'receiver', { delayMs: 0, refuse: 0.01 }, EVENT_TYPES] as const),
+    ...([service, workspace, 'receiver', { delayMs: 0, refuse: REFUSED_SHARE }, EVENT_TYPES] as const),
   );
   const [articleIds, categories] = await storeArticles(workspace);
   await keepRecord(db);
   const rolling = rollPartitions(db, note);
-  const usage = watchUsage({
-    server: server.pid,
+  const processes = {
+    ...Object.fromEntries(servers.map(({ pid }, index) => [`server ${index + 1}`, pid])),
     ...Object.fromEntries(workers.map(({ pid }, index) => [`worker ${index + 1}`, pid])),
     Temporal: () => engines.temporalPid,
-  });
+  };
+  const usage = watchUsage(processes);
 
   const load = startApiLoad({
-    url: `http://127.0.0.1:${port}`,
+    urls: ports.map((port) => `http://127.0.0.1:${port}`),
     key: workspace.key,
     workspaceId: workspace.id,
     projectId,
     articleId,
     articleIds,
     renamesPerSecond: EVENTS_PER_SECOND,
+    translationsPerMinute: TRANSLATIONS_PER_MINUTE,
+    generationsPerMinute: GENERATIONS_PER_MINUTE,
     categories,
   });
+  const requests = () => load.tallies.reduce((sum, tally) => sum + tally.requests, 0);
+  const growth = watchGrowth(db, processes, requests, MINUTES);
   const end = Date.now() + MINUTES * 60_000;
   const restarts: Promise<Fault>[] = [];
   let reportedAt = Date.now();
   while (Date.now() < end) {
     await sleep(KILL_EVERY_MS * (0.6 + Math.random() * 0.8));
-    const ready = workers.filter((worker) => worker.ready());
+    const ready = mortal.filter((each) => each.ready());
     const victim = ready[randomInt(Math.max(1, ready.length))];
     if (victim !== undefined) {
       const at = Date.now();
@@ -134,6 +149,7 @@ try {
     );
   }
   note(`connections to Postgres: ${await connections()}`);
+  const grown = await growth.stop();
   await load.stop();
   const kills = await Promise.all(restarts);
   const gap = longestGap(witness.sends.values());
@@ -142,7 +158,7 @@ try {
   const { problems, attempts, waits, ...found } = await audit(db, workspace.id, witness, load, kills);
   await rolling.stop();
   const { memory, load: loads } = usage.stop();
-  await Promise.all([server, ...workers].map((each) => each.stop()));
+  await Promise.all([...servers, ...workers].map((each) => each.stop()));
 
   print();
   print(table(tallyRows(load.tallies)));
@@ -165,11 +181,12 @@ try {
       `with ${rolling.rows.events} events and ${rolling.rows.deliveries} deliveries`,
   );
   print(`most memory: ${memory}; load: ${loads}`);
+  print(`\n${grown.report}\n`);
   const failures = load.tallies.flatMap(({ name, failures }) => failures.map((text) => `${name}: ${text}`));
-  const faults = [server, ...workers].flatMap((each) => each.faults);
+  const faults = [...servers, ...workers].flatMap((each) => each.faults);
   conclude(
-    [...left, ...problems, ...rolling.problems, ...failures, ...faults],
-    'No delivery was lost, no hold stranded, no request failed.',
+    [...left, ...problems, ...rolling.problems, ...grown.problems, ...failures, ...faults],
+    'No delivery was lost, no hold stranded, no request failed, nothing added up.',
   );
   await witness.receiver.close();
 } finally {

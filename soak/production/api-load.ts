@@ -1,9 +1,11 @@
+import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { longDocument } from '../../test/support/articles.ts';
 import { quantile } from '../support/report.ts';
 
 export interface LoadTarget {
-  readonly url: string;
+  /** Of the servers, which are called in turn. While there are several, each may be killed at any time. */
+  readonly urls: readonly string[];
   readonly key: string;
   readonly projectId: string;
   readonly workspaceId: string;
@@ -12,6 +14,8 @@ export interface LoadTarget {
   /** More of them, renamed in turn. */
   readonly articleIds: readonly string[];
   readonly renamesPerSecond: number;
+  readonly translationsPerMinute: number;
+  readonly generationsPerMinute: number;
   /** Renamed in turn, which is an event of each article that carries it. */
   readonly categories: readonly Carried[];
 }
@@ -30,6 +34,8 @@ export interface Owed {
 
 /** A response with Retry-After. */
 class Refused extends Error {}
+/** No response: the connection ended. */
+class Cut extends Error {}
 
 /** The results of one stream of requests. */
 export interface Tally {
@@ -37,6 +43,8 @@ export interface Tally {
   requests: number;
   /** 503 with Retry-After, allowed where the machine is too small for the load. */
   refused: number;
+  /** Without a response, of a server that was killed. */
+  cut: number;
   readonly failures: string[];
   readonly milliseconds: number[];
 }
@@ -45,6 +53,8 @@ export interface ApiLoad {
   readonly tallies: readonly Tally[];
   /** Articles that the service created for accepted translations. */
   readonly accepted: ReadonlySet<string>;
+  /** Articles that may have been made by a request without a response, whose ids are not known. */
+  orphans(): number;
   /** By event type and article: `article.updated <id>`. */
   readonly owed: ReadonlyMap<string, Owed>;
   stop(): Promise<void>;
@@ -54,6 +64,17 @@ export interface ApiLoad {
 const GIVE_UP_MS = 65_000;
 const WORDS = 1_200;
 const CROWD_EVERY_MS = 45_000;
+/** Calls of one request that has an idempotency key, until one is responded to. */
+const MAX_CALLS = 5;
+const GENERATED_WORDS = 600;
+/** Of a generated article with one image. */
+const GENERATION_EVENTS = [
+  'article.created',
+  'article.generation.started',
+  'article.generation.completed',
+  'credits.consumed',
+  'image.generated',
+];
 
 /**
  * Calls the API at a steady pace, without waiting for the calls before: articles are made, published ones and
@@ -61,9 +82,10 @@ const CROWD_EVERY_MS = 45_000;
  * expected one is a failure, unless it is 503 with Retry-After.
  */
 export function startApiLoad(target: LoadTarget): ApiLoad {
-  const { url, key, projectId, workspaceId, articleId, articleIds, categories } = target;
+  const { urls, key, projectId, workspaceId, articleId, articleIds, categories } = target;
   const jobs: string[] = [];
   const accepted = new Set<string>();
+  let orphans = 0;
   const owed = new Map<string, Owed>();
   const owe = (type: string, ids: readonly string[], how: keyof Owed) => {
     for (const id of ids) {
@@ -75,26 +97,56 @@ export function startApiLoad(target: LoadTarget): ApiLoad {
   const untranslated: string[] = [];
   const documentJson = longDocument(WORDS);
 
+  let server = 0;
+  /** @throws {Cut} for a server that is killed, where another one is there */
+  async function send(url: URL, request: RequestInit): Promise<{ response: Response; text: string }> {
+    try {
+      const response = await fetch(url, request);
+      return { response, text: await response.text() };
+    } catch (error) {
+      if (urls.length > 1 && error instanceof TypeError) throw new Cut(error.message);
+      throw error;
+    }
+  }
+
   async function call(tally: Tally, method: string, path: string, expected: number, body?: unknown) {
     const startedAt = performance.now();
-    const response = await fetch(new URL(path, url), {
+    const url = urls[server++ % urls.length];
+    const { response, text } = await send(new URL(path, url), {
       method,
       headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
       ...(body !== undefined && { body: JSON.stringify(body) }),
       signal: AbortSignal.timeout(GIVE_UP_MS),
     });
-    const text = await response.text();
     tally.milliseconds.push(performance.now() - startedAt);
     if (response.status === 503 && response.headers.has('retry-after')) throw new Refused();
     if (response.status !== expected) throw new Error(`${response.status} ${text.slice(0, 200)}`);
     return JSON.parse(text) as { article: { id: string }; job: { id: string } };
   }
 
+  /** A request with an idempotency key, sent again until there is a response. */
+  async function callOnce(tally: Tally, path: string, body: object) {
+    const keyed = { ...body, idempotencyKey: randomUUID() };
+    for (let calls = 1; ; calls += 1) {
+      try {
+        return await call(tally, 'POST', path, 202, keyed);
+      } catch (error) {
+        if (!(error instanceof Cut) || calls === MAX_CALLS) throw error;
+      }
+    }
+  }
+
   let serial = 0;
   const create = async (tally: Tally) => {
     serial += 1;
     const body = { title: `Article ${serial}`, documentJson };
-    const { article } = await call(tally, 'POST', `/api/projects/${projectId}/articles`, 201, body);
+    const made = await call(tally, 'POST', `/api/projects/${projectId}/articles`, 201, body).catch(
+      (error) => {
+        if (error instanceof Cut) orphans += 1;
+        throw error;
+      },
+    );
+    const { article } = made;
     owe('article.created', [article.id], 'certain');
     untranslated.push(article.id);
   };
@@ -126,9 +178,21 @@ export function startApiLoad(target: LoadTarget): ApiLoad {
   const translate = async (tally: Tally) => {
     const source = untranslated.shift() ?? articleId;
     const path = `/api/articles/${source}/translations`;
-    const { article, job } = await call(tally, 'POST', path, 202, { language: 'es' });
+    const { article, job } = await callOnce(tally, path, { language: 'es' });
     owe('article.created', [article.id], 'certain');
     accepted.add(article.id);
+    jobs.push(job.id);
+  };
+  const generate = async (tally: Tally) => {
+    serial += 1;
+    const generationConfig = {
+      topic: `A garden in spring, ${serial}`,
+      wordCount: GENERATED_WORDS,
+      imageCount: 1,
+    };
+    const path = `/api/projects/${projectId}/articles/generate`;
+    const { article, job } = await callOnce(tally, path, { generationConfig });
+    for (const type of GENERATION_EVENTS) owe(type, [article.id], 'certain');
     jobs.push(job.id);
   };
   const suggest = async (tally: Tally) => {
@@ -142,12 +206,13 @@ export function startApiLoad(target: LoadTarget): ApiLoad {
   const open = new Set<Promise<void>>();
   const stopping = new AbortController();
   const every = (name: string, ms: number, work: (tally: Tally) => Promise<void>) => {
-    const tally: Tally = { name, requests: 0, refused: 0, failures: [], milliseconds: [] };
+    const tally: Tally = { name, requests: 0, refused: 0, cut: 0, failures: [], milliseconds: [] };
     const run = async () => {
       for (let next = Date.now(); !stopping.signal.aborted; ) {
         tally.requests += 1;
         const one = work(tally).catch((error: unknown) => {
           if (error instanceof Refused) tally.refused += 1;
+          else if (error instanceof Cut) tally.cut += 1;
           else tally.failures.push(error instanceof Error ? error.message : String(error));
         });
         open.add(one);
@@ -168,13 +233,17 @@ export function startApiLoad(target: LoadTarget): ApiLoad {
     ),
     every('rename one of many', 1_000 / target.renamesPerSecond, rename(oneOfMany)),
     every('rename a category', CROWD_EVERY_MS, renameCategory),
-    every('translate', 2_000, translate),
+    every('translate', 60_000 / target.translationsPerMinute, translate),
+    ...(target.generationsPerMinute === 0
+      ? []
+      : [every('generate', 60_000 / target.generationsPerMinute, generate)]),
     every('suggest categories', 4_000, suggest),
     every('read', 500, read),
   ];
   return {
     tallies: streams.map(({ tally }) => tally),
     accepted,
+    orphans: () => orphans,
     owed,
     async stop() {
       stopping.abort();
@@ -186,11 +255,12 @@ export function startApiLoad(target: LoadTarget): ApiLoad {
 
 /** The tallies as rows of a table. */
 export const tallyRows = (tallies: readonly Tally[]): (string | number)[][] => [
-  ['calls', 'made', 'refused', 'failed', 'median ms', 'p99 ms', 'longest ms'],
-  ...tallies.map(({ name, requests, refused, failures, milliseconds }) => [
+  ['calls', 'made', 'refused', 'cut', 'failed', 'median ms', 'p99 ms', 'longest ms'],
+  ...tallies.map(({ name, requests, refused, cut, failures, milliseconds }) => [
     name,
     requests,
     refused,
+    cut,
     failures.length,
     ...[0.5, 0.99, 1].map((share) => quantile(milliseconds, share).toFixed(0)),
   ]),
