@@ -9,11 +9,12 @@ import { translatingInstructions } from '../../src/providers/prompts.ts';
 
 const LANGUAGES = { sourceLanguage: 'en', targetLanguage: 'es' };
 
-it('shows operators the instructions of a model, word for word', () => {
-  const page = readFileSync(new URL('../../docs/operating-translations.md', import.meta.url), 'utf8');
-  for (const instructions of [translatingInstructions(LANGUAGES), DRAW_STYLE_SHEET.instructions(LANGUAGES)]) {
-    expect(page).toContain(`\`\`\`text\n${instructions}\n\`\`\`\n`);
-  }
+it.each([
+  ['translate', translatingInstructions(LANGUAGES)],
+  ['style-sheet', DRAW_STYLE_SHEET.instructions(LANGUAGES)],
+])('shows operators the instructions of a model, word for word: %s', (name, instructions) => {
+  const shown = readFileSync(new URL(`../../examples/prompts/${name}.txt`, import.meta.url), 'utf8');
+  expect(shown).toBe(`${instructions}\n`);
 });
 
 // Texts of another version of the instructions are not reused: whoever changes the words raises the version, and writes

@@ -11,6 +11,7 @@ import { createWebhookSender } from '../../src/webhooks/sending/sender.ts';
 import { deliveryHeaders, signPayload, signStandard } from '../../src/webhooks/sending/signature.ts';
 
 const guide = readFileSync(new URL('../../docs/receiving-webhooks.md', import.meta.url), 'utf8');
+const IN_FILES = ['receiver.py', 'receiver.go', 'receiver.rb'];
 const secret = generateSecret();
 /** Every receiver has this one too, as during a rotation. */
 const olderSecret = generateSecret();
@@ -30,8 +31,11 @@ afterEach(async () => {
   rmSync(folder, { recursive: true });
 });
 
-/** The fenced block that follows the marker of an example. */
+/** A receiver of examples/receivers, or the fenced block of the guide that follows its marker. */
 function exampleOf(name: string): string {
+  if (IN_FILES.includes(name)) {
+    return readFileSync(new URL(`../../examples/receivers/${name}`, import.meta.url), 'utf8');
+  }
   const block = new RegExp(
     `<!-- example: ${name.replace('.', '\\.')} -->\n\`\`\`\\w+\n([^]*?)\n\`\`\`\n`,
   ).exec(guide);
