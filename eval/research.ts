@@ -1,14 +1,14 @@
-import { RESEARCH_BOUNDS } from '../src/research/limits.ts';
-import type { Research } from '../src/research/create.ts';
-import type { SourceText } from '../src/research/notes/note.ts';
-import { plainQuestions } from '../src/research/prompts/questions.ts';
-import { choosePages, interleaved } from '../src/research/reading/choose-pages.ts';
 import type { BriefNote, WritingBrief } from '../src/generation/writing/brief.ts';
 import type { CitedSource } from '../src/generation/writing/citations.ts';
 import { requestNotes, requestQuestions, topicOf } from '../src/generation/writing/request-research.ts';
 import type { ArticleWriter } from '../src/generation/writing/writer.ts';
 import { newId, type SourceId, type WorkspaceId } from '../src/ids.ts';
 import { isUnusable } from '../src/providers/types.ts';
+import type { Research } from '../src/research/create.ts';
+import { RESEARCH_BOUNDS } from '../src/research/limits.ts';
+import type { SourceText } from '../src/research/notes/note.ts';
+import { plainQuestions } from '../src/research/prompts/questions.ts';
+import { choosePages, interleaved } from '../src/research/reading/choose-pages.ts';
 
 /** What research found for an article. */
 export interface Researched {
@@ -34,10 +34,7 @@ export async function research(
       if (isUnusable(error)) return other;
       throw error;
     });
-  const questions = await orElse(
-    requestQuestions(writer, { brief, signal }),
-    plainQuestions(topicOf(brief)),
-  );
+  const questions = await orElse(requestQuestions(writer, { brief, signal }), plainQuestions(topicOf(brief)));
   const found: string[][] = [];
   for (const query of questions.slice(0, RESEARCH_BOUNDS.searches)) {
     found.push((await search(query, options)).map(({ url }) => url));

@@ -56,7 +56,14 @@ export function tableOf(results: readonly EvalResult[], prices: TokenPrices | nu
   const words = sum(results.map(({ written }) => written?.checks.words ?? 0));
   const ordered = sum(results.map(({ brief }) => brief.config.wordCount));
   const written = `${results.filter((result) => result.written !== null).length} of ${results.length} written`;
-  const all = ['all', '', ...countsOf(results), String(words), String(ordered), ...Array<string>(10).fill('')];
+  const all = [
+    'all',
+    '',
+    ...countsOf(results),
+    String(words),
+    String(ordered),
+    ...Array<string>(10).fill(''),
+  ];
   return [header, ...rows, [...all, costOf(calls, prices), written]];
 }
 

@@ -78,6 +78,7 @@ export async function writeArticle(
     draft.map(({ blocks }) => blocks),
     requested?.edits ?? [],
     { least: 0, most: bodyRoom(lengths) - headings },
+    requested?.correctable,
   );
   const parts = written.map((part, index) => ({ ...part, blocks: edited.parts[index] ?? part.blocks }));
   const faq = asked === null ? null : { ...asked, blocks: edited.parts.at(-1) ?? asked.blocks };

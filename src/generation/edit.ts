@@ -9,7 +9,7 @@ import { bodyRoom } from './target-lengths.ts';
 import { headingWords, lengthsOf, type TextPart, textParts, type WrittenWork } from './text-parts.ts';
 import { EDITS_WORDS } from './write.ts';
 import { required, type WritingDependencies, type WritingTask } from './write-part.ts';
-import { applyEdits, type CorrectableSentences, type WordBounds } from './writing/editing/apply-edits.ts';
+import { applyEdits, type WordBounds } from './writing/editing/apply-edits.ts';
 import type { RequestedEdits } from './writing/editing/read-in-turn.ts';
 import { requestCorrections } from './writing/editing/request-corrections.ts';
 import { requestEdits } from './writing/editing/request-edits.ts';
@@ -63,8 +63,7 @@ export async function correctArticle(dependencies: WritingDependencies, task: Wr
     const { brief, outline, plan } = written;
     const parts = texts.map(({ text, ...part }) => ({ ...part, blocks: text.blocks }));
     const request = { brief, outline, plan, parts, contradicted, answered, signal: task.signal };
-    const { correctable, ...requested } = await requestCorrections(writer, request);
-    return applied(written, texts, requested, correctable);
+    return applied(written, texts, await requestCorrections(writer, request));
   });
 }
 
@@ -72,8 +71,7 @@ export async function correctArticle(dependencies: WritingDependencies, task: Wr
 function applied(
   written: WrittenWork,
   texts: readonly TextPart[],
-  { edits, unusable, unread }: RequestedEdits,
-  correctable?: CorrectableSentences,
+  { edits, unusable, unread, correctable }: RequestedEdits,
 ): NewContent {
   const edited = applyEdits(
     texts.map(({ text }) => text.blocks),

@@ -77,7 +77,10 @@ it('an article is researched in the pages of the service, and cites what stands 
   expect(researched?.notes.length).toBeGreaterThan(0);
   const texts = readFolder().map(({ paragraphs }) => paragraphs.join('\n\n'));
   for (const { quote } of researched?.notes ?? []) {
-    expect(texts.some((text) => text.includes(quote)), quote).toBe(true);
+    expect(
+      texts.some((text) => text.includes(quote)),
+      quote,
+    ).toBe(true);
   }
   const shown = renderDocument(article?.document ?? { version: 1, blocks: [] }).markdown;
   const cited = [...shown.matchAll(/\]\((http[^)]*)\)/g)].map(([, url]) => url);

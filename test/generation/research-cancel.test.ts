@@ -4,7 +4,6 @@ import type { JobId } from '../../src/ids.ts';
 import { type StandInWriter, useGenerations } from '../support/generating.ts';
 import { createStandInResearch, PAGES, resetResearch } from '../support/researching.ts';
 import { hang } from '../support/translating.ts';
-import { eventually } from '../support/wait.ts';
 
 const web = createStandInResearch();
 const { service, workspace, calls, writers } = useGenerations({
@@ -20,7 +19,12 @@ const FOURTH = 'https://four.example/summer';
 const isChecking = (): boolean => writers.asked.includes('claims');
 
 /** Where a run hangs until it is cancelled, as its request is under way. */
-type Step = Parameters<StandInWriter['behave']>[0] | 'searching' | 'reading' | 'evidence' | 'pages of evidence';
+type Step =
+  | Parameters<StandInWriter['behave']>[0]
+  | 'searching'
+  | 'reading'
+  | 'evidence'
+  | 'pages of evidence';
 
 /** Hangs at a step. Resolves once the run is there. */
 function hangAt(step: Step): Promise<void> {
@@ -35,7 +39,8 @@ function hangAt(step: Step): Promise<void> {
       step === (isChecking() ? 'pages of evidence' : 'reading') ? there(signal) : free();
     writers.behave = async (what, signal) => {
       // The claims are searched for on a web that has more.
-      if (what === 'claims') web.pages = new Map([...PAGES, [FOURTH, 'In a dry summer a tomato wants more.']]);
+      if (what === 'claims')
+        web.pages = new Map([...PAGES, [FOURTH, 'In a dry summer a tomato wants more.']]);
       if (what === step) await there(signal);
     };
     writers.responses.section = async (question) => {
@@ -64,7 +69,7 @@ async function cancelledAt(step: Step, begin: () => Promise<{ articleId: string;
     .selectFrom('holds')
     .select('id')
     .where('run_id', '=', jobId as JobId)
-    .where('state', '=', 'open')
+    .where('status', '=', 'open')
     .execute();
   expect(open).toEqual([]);
   return { status, types, articleId };

@@ -79,7 +79,8 @@ export async function requestNotes(
   const room = charactersFor(sources, writer.contextTokens);
   const request = await notesRequest(topicOf(brief), questions, sources, room);
   const { value } = await requestPart<readonly Note[]>({
-    ask: (rejected) => writer.ask({ kind: 'notes', brief, article: null, request, sources, signal, rejected }),
+    ask: (rejected) =>
+      writer.ask({ kind: 'notes', brief, article: null, request, sources, signal, rejected }),
     check: (response) => {
       const { notes, refused } = checkNotes(readProposedNotes(response), sources);
       if (notes.length > 0) return { value: notes, defects: [] };

@@ -1,4 +1,4 @@
-/** Which sentences of a block that cites may be corrected, and whether a correction keeps its citations (contract.md N36). */
+/** Which sentences of a block that cites may be corrected, and whether a correction keeps its citations (contract.md N27 and N36). */
 import type { Block } from '../../../document/format/schema.ts';
 import { collectTexts } from '../../../document/format/walk.ts';
 import type { ParsedTexts } from '../../../document/inline/texts.ts';
@@ -8,7 +8,7 @@ import { atReferences, hasReference } from '../../../document/text/note-referenc
 export interface Correctable {
   /** As it stands in its block, without references; white space folded. */
   readonly sentence: string;
-  /** The notes, by their numbers from 1, that are from the page of the passage that contradicts it. */
+  /** Notes, by their numbers from 1: where it cites another one it stays. */
   readonly notes: readonly number[];
 }
 
@@ -17,7 +17,7 @@ interface CitingSentence {
   readonly text: string;
   /** What it cites, in order. */
   readonly numbers: readonly number[];
-  /** Null where it has to stay as it is: it is not contradicted, or not by what it cites. */
+  /** Null where it has to stay as it is. */
   readonly correctable: Correctable | null;
 }
 
@@ -62,7 +62,11 @@ const sentencesIn = (
   texts: ParsedTexts,
 ): readonly CitingSentence[] => shownTexts(block, texts).flatMap((text) => sentencesOf(text, correctables));
 
-/** Those that may be corrected in a block that cites: a sentence that cites only where what it cites contradicts it. */
+/** The sentences of a block as shown, without references. */
+export const sentencesOfBlock = (block: Block, texts: ParsedTexts): readonly string[] =>
+  sentencesIn(block, [], texts).map(({ text }) => text);
+
+/** Those that may be corrected in a block: a sentence that cites only where it names all its notes. */
 export function correctableIn(
   block: Block,
   correctables: readonly Correctable[],

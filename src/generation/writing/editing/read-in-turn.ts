@@ -1,4 +1,6 @@
 /** Has a model edit a draft reading by reading. */
+import type { Block } from '../../../document/format/schema.ts';
+import type { ParsedTexts } from '../../../document/inline/texts.ts';
 import { isUnusable } from '../../../providers/types.ts';
 import type { Outline } from '../../outline.ts';
 import type { WritingBrief } from '../brief.ts';
@@ -7,8 +9,9 @@ import { BYTES_PER_TOKEN } from '../prompts/fit.ts';
 import type { QuestionOf } from '../prompts/index.ts';
 import { requestPart } from '../request-part.ts';
 import type { ArticleWriter } from '../writer.ts';
-import { type Edit, MAX_EDITS } from './apply-edits.ts';
-import { type NumberedDraft, type NumberedPart, splitDraft } from './draft.ts';
+import { type CorrectableSentences, type Edit, isCorrectable, MAX_EDITS } from './apply-edits.ts';
+import { type Correctable, correctableIn } from './cited-blocks.ts';
+import { type HeadedPart, type NumberedDraft, type NumberedPart, numberDraft, splitDraft } from './draft.ts';
 import { checkEdits, type PartToEdit, readEdit, rulesOf } from './read-edit.ts';
 
 /** The most of a model's context that a draft takes; the rest is for settings, plan, task and response. */
@@ -31,6 +34,27 @@ export interface RequestedEdits {
   readonly unusable: number;
   /** Parts that did not fit into the model's context. */
   readonly unread: number;
+  /** What may be corrected in blocks that cite: for `applyEdits`. */
+  readonly correctable: CorrectableSentences;
+}
+
+/** A draft whose blocks that cite have a number, too, where a sentence of theirs may be corrected. */
+export interface CorrectableDraft extends NumberedDraft {
+  readonly correctable: CorrectableSentences;
+}
+
+/** Numbers a draft. @param sentencesOf what of a block that cites should be corrected */
+export function numberCorrectable(
+  parts: readonly HeadedPart[],
+  sentencesOf: (block: Block, texts: ParsedTexts) => readonly Correctable[],
+): CorrectableDraft {
+  const correctable = new Map<string, readonly Correctable[]>();
+  const draft = numberDraft(parts, (block, texts) => {
+    const open = isCorrectable(block, texts) ? correctableIn(block, sentencesOf(block, texts), texts) : [];
+    if (open.length > 0) correctable.set(block.id, open);
+    return open.length > 0;
+  });
+  return { ...draft, correctable };
 }
 
 /** What is read at once. */
@@ -55,7 +79,7 @@ type EditorsQuestion = QuestionOf<'edits'> | QuestionOf<'corrections'>;
 export async function readInTurn(
   writer: ArticleWriter,
   { brief, outline, signal, ...request }: DraftToEdit,
-  draft: NumberedDraft,
+  draft: CorrectableDraft,
   {
     what,
     question,
@@ -69,7 +93,7 @@ export async function readInTurn(
 ): Promise<RequestedEdits> {
   const { readings, unread } = splitDraft(draft.parts, writer.contextTokens * BYTES_PER_TOKEN * DRAFT_SHARE);
   const rules = { rules: rulesOf(brief, outline), writer, language: brief.config.language };
-  const result = { edits: [] as Edit[], unusable: 0, unread };
+  const result = { edits: [] as Edit[], unusable: 0, unread, correctable: draft.correctable };
   let answered = request.answered ?? 0;
   for (const [index, parts] of readings.entries()) {
     const numbers = new Set(parts.flatMap(({ blocks }) => blocks.flatMap(({ number }) => number ?? [])));

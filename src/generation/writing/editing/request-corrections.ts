@@ -2,24 +2,19 @@
 import type { Plan } from '../plan.ts';
 import type { Contradiction } from '../prompts/corrections.ts';
 import type { ArticleWriter } from '../writer.ts';
-import { type CorrectableSentences, isCorrectable } from './apply-edits.ts';
-import { type Correctable, correctableIn } from './cited-blocks.ts';
-import { numberDraft } from './draft.ts';
-import { type DraftToEdit, type RequestedEdits, readInTurn } from './read-in-turn.ts';
+import type { Correctable } from './cited-blocks.ts';
+import { type DraftToEdit, numberCorrectable, type RequestedEdits, readInTurn } from './read-in-turn.ts';
 
 /** A sentence that a passage contradicts. */
 export interface ContradictedSentence extends Omit<Contradiction, 'block'>, Correctable {
   readonly blockId: string;
+  /** Those from the page of the passage. */
+  readonly notes: readonly number[];
 }
 
 export interface CorrectionsRequest extends DraftToEdit {
   readonly plan: Plan | null;
   readonly contradicted: readonly ContradictedSentence[];
-}
-
-export interface RequestedCorrections extends RequestedEdits {
-  /** What may be corrected in blocks that cite: for `applyEdits`. */
-  readonly correctable: CorrectableSentences;
 }
 
 /**
@@ -29,20 +24,14 @@ export interface RequestedCorrections extends RequestedEdits {
 export async function requestCorrections(
   writer: ArticleWriter,
   request: CorrectionsRequest,
-): Promise<RequestedCorrections> {
+): Promise<RequestedEdits> {
   const { brief, outline, plan, parts, contradicted, signal } = request;
   const ofBlock = Map.groupBy(contradicted, ({ blockId }) => blockId);
-  const correctable = new Map<string, readonly Correctable[]>();
-  const draft = numberDraft(
+  const draft = numberCorrectable(
     parts.filter(({ blocks }) => blocks.some(({ id }) => ofBlock.has(id))),
-    (block, texts) => {
-      const open = isCorrectable(block, texts)
-        ? correctableIn(block, ofBlock.get(block.id) ?? [], texts)
-        : [];
-      if (open.length > 0) correctable.set(block.id, open);
-      return open.length > 0;
-    },
+    ({ id }) => ofBlock.get(id) ?? [],
   );
+  const { correctable } = draft;
   const contradictions = contradicted.flatMap((claim): Contradiction[] => {
     const { blockId, sentence, passage, site } = claim;
     const block = draft.numbers.get(blockId);
@@ -72,5 +61,4 @@ export async function requestCorrections(
       isOpen: (number, { numbers }) => numbers.has(number) && wanted.has(number),
     },
   );
-  return { ...requested, correctable };
 }

@@ -1,12 +1,14 @@
 /** Asks a model to read a draft to its end: the editor's pass. */
 import type { Plan } from '../plan.ts';
 import type { FoundInDraft } from '../prompts/edits.ts';
-import { customersWords, type Said } from '../said.ts';
+import { customersWords } from '../said.ts';
 import type { ArticleWriter } from '../writer.ts';
 import { MAX_EDITS } from './apply-edits.ts';
-import { checkDraft } from './check-draft.ts';
-import { type NumberedDraft, numberDraft } from './draft.ts';
-import { type DraftToEdit, type RequestedEdits, readInTurn } from './read-in-turn.ts';
+import { checkDraft, type DraftSources } from './check-draft.ts';
+import { sentencesOfBlock } from './cited-blocks.ts';
+import type { NumberedDraft } from './draft.ts';
+import { figuresIn, unsupportedFigures } from './figures.ts';
+import { type DraftToEdit, numberCorrectable, type RequestedEdits, readInTurn } from './read-in-turn.ts';
 import { draftSources } from './sources.ts';
 
 export interface EditsRequest extends DraftToEdit {
@@ -20,8 +22,18 @@ export interface EditsRequest extends DraftToEdit {
  */
 export function requestEdits(writer: ArticleWriter, request: EditsRequest): Promise<RequestedEdits> {
   const { brief, outline, plan, parts, signal } = request;
-  const draft = numberDraft(parts);
-  const found = findings(request, draft, customersWords(brief, outline));
+  const sources = draftSources(brief, customersWords(brief, outline));
+  const known = figuresIn(sources.texts);
+  const notes = brief.notes.map((_, index) => index + 1);
+  // A figure from nowhere may be taken out beside a citation, too (contract.md N27).
+  const draft = numberCorrectable(parts, (block, texts) =>
+    sentencesOfBlock(block, texts).flatMap((sentence) =>
+      unsupportedFigures([{ id: block.id, type: 'paragraph', text: sentence }], known).length > 0
+        ? [{ sentence, notes }]
+        : [],
+    ),
+  );
+  const found = findings(parts, draft, sources);
   return readInTurn(writer, request, draft, {
     what: 'the edits of the whole',
     question: ({ parts: read, numbers, number, of }, rejected) => ({
@@ -39,8 +51,12 @@ export function requestEdits(writer: ArticleWriter, request: EditsRequest): Prom
 }
 
 /** What the checks found, by the numbers of blocks that may be edited. */
-function findings({ brief, parts }: EditsRequest, { numbers }: NumberedDraft, own: Said): FoundInDraft {
-  const { nearCopies, figures, keyword } = checkDraft(parts, draftSources(brief, own));
+function findings(
+  parts: EditsRequest['parts'],
+  { numbers }: NumberedDraft,
+  sources: DraftSources,
+): FoundInDraft {
+  const { nearCopies, figures, keyword } = checkDraft(parts, sources);
   return {
     nearCopies: nearCopies.flatMap(({ blockId, ofBlockId }) => {
       const [block, of] = [numbers.get(blockId), numbers.get(ofBlockId)];
