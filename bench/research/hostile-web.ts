@@ -8,7 +8,12 @@ const MIB = 1024 * 1024;
 const SLOW_MS = 100;
 
 const page = (body: string): Buffer =>
-  Buffer.from(`<!doctype html><html><head><title>Hoses</title></head><body><article>${FILLER}${body}</article></body></html>`.slice(0, MIB - 1));
+  Buffer.from(
+    `<!doctype html><html><head><title>Hoses</title></head><body><article>${FILLER}${body}</article></body></html>`.slice(
+      0,
+      MIB - 1,
+    ),
+  );
 
 /** Bodies by the first label of their host. */
 const BODIES: Readonly<Record<string, Buffer>> = {
@@ -43,7 +48,9 @@ function misbehave(host: string, response: ServerResponse): boolean {
       return true;
     case 'pdf':
     case 'encoded':
-      response.writeHead(200, { 'content-type': TYPES[host] }).end(Buffer.from(`%PDF ${FILLER} \xe4\xf6\xfc`.repeat(50), 'latin1'));
+      response
+        .writeHead(200, { 'content-type': TYPES[host] })
+        .end(Buffer.from(`%PDF ${FILLER} \xe4\xf6\xfc`.repeat(50), 'latin1'));
       return true;
     default:
       return false;

@@ -160,7 +160,8 @@ await engines.stop();
 await web.close();
 folder.remove();
 
-const of = (some: typeof alone, name: keyof (typeof alone)[number]): number[] => some.map((each) => each[name]);
+const of = (some: typeof alone, name: keyof (typeof alone)[number]): number[] =>
+  some.map((each) => each[name]);
 report(
   'hostile',
   [
@@ -181,6 +182,8 @@ report(
 );
 const grown = quantile(of(beside, 'whoami'), 0.5) - quantile(of(alone, 'whoami'), 0.5);
 if (grown > PROMISED_MS || statuses.some((status) => status !== 'COMPLETED')) {
-  print(`\nMissed: p99 grown by ${grown.toFixed(0)} ms, promised at most ${PROMISED_MS}; runs ${statuses.join(', ')}`);
+  print(
+    `\nMissed: p99 grown by ${grown.toFixed(0)} ms, promised at most ${PROMISED_MS}; runs ${statuses.join(', ')}`,
+  );
   process.exitCode = 1;
 }

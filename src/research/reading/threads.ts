@@ -31,7 +31,7 @@ export interface HostileThreads {
   close(): Promise<void>;
 }
 
-/** Starts threads on demand; they end when idle. A workspace has one of them at a time. */
+/** Starts threads on demand; they end when idle. A workspace has one of them at a time (contract.md N38). */
 export function createHostileThreads({ parseMs = PARSE_MS } = {}): HostileThreads {
   const queue = createFairQueue({
     total: THREADS,

@@ -174,12 +174,21 @@ describe('a block that cites', () => {
 
   // contract.md N27
   it('has a figure from nowhere taken out by the first pass, with its citations as they were', async () => {
-    const brief = { ...briefOf(), notes: [{ quote: 'They need 20 litres a week.', title: '', site: '', published: null }] };
+    const brief = {
+      ...briefOf(),
+      notes: [{ quote: 'They need 20 litres a week.', title: '', site: '', published: null }],
+    };
     const blocks = [paragraph('a', OLD.replaceAll('[2]', '[1]')), paragraph('b', 'Roses like it [1].')];
     model = await startScripted({
       edits: [edit(1, 'Plants like the sun [1]. They need much water [1]. Nobody knows why.')],
     });
-    const first = { brief, outline: outlineOf('One'), plan: null, parts: [part('p', ...blocks)], signal: never };
+    const first = {
+      brief,
+      outline: outlineOf('One'),
+      plan: null,
+      parts: [part('p', ...blocks)],
+      signal: never,
+    };
     const { edits, correctable } = await requestEdits(model.writer, first);
     const lines = jsonIn(model.requests()[0]?.messages[1]?.content ?? '') as { task?: { found?: unknown } }[];
     expect(lines.at(-1)?.task?.found).toMatchObject({ unsupportedFigures: [{ block: 1, figure: '90' }] });
@@ -187,7 +196,12 @@ describe('a block that cites', () => {
     const { applied } = applyEdits([blocks], edits, { least: 0, most: 1_000 }, correctable);
     expect(applied).toHaveLength(1);
     const other = { ...edits[0], block: paragraph('a', 'Plants hate it [1]. They need much water [1].') };
-    const { refused } = applyEdits([blocks], [other as (typeof edits)[0]], { least: 0, most: 1_000 }, correctable);
+    const { refused } = applyEdits(
+      [blocks],
+      [other as (typeof edits)[0]],
+      { least: 0, most: 1_000 },
+      correctable,
+    );
     expect(refused.map(({ why }) => why)).toEqual(['protected']);
   });
 

@@ -43,7 +43,7 @@ export async function requestCorrections(
     blocks.some(({ number }) => number !== undefined && wanted.has(number)),
   );
   if (told.length === 0) return { edits: [], unusable: 0, unread: 0, correctable };
-  const requested = await readInTurn(
+  return readInTurn(
     writer,
     request,
     { ...draft, parts: told },
