@@ -128,8 +128,12 @@ it('research and facts whose worker is killed at any of their steps are charged,
     await steps.holdEach(new Map(round.map(({ jobId, place }) => [jobId, place])), async () => {
       worker = await start();
       await eventually(
-        () => steps.held(),
-        (count) => count === round.length,
+        async () => {
+          const jobs = await Promise.all(round.map(({ jobId, workspace }) => calls.readJob(workspace, jobId)));
+          const where = jobs.map(({ status }, at) => `${round[at]?.variant} ${round[at]?.place}: ${status}`);
+          return `${await steps.held()} held. ${where.join('; ')}`;
+        },
+        (shown) => shown.startsWith(`${round.length} held`),
         90_000,
       );
       await stop(worker, 'SIGKILL');

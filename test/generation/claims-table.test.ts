@@ -30,7 +30,7 @@ function articlesOfTable(): TableClaim[][] {
 
 // contract.md N12, N13, N30 and N34
 it('the verdicts on sixty claims arrive in the rows, in the list and in the report of their articles', {
-  timeout: 120_000,
+  timeout: 300_000,
 }, async () => {
   /** What the model said of each claim, and whether it was shown what decides it. */
   const said = new Map<string, { verdict: string; passage: string | null; isDecidable: boolean }>();
