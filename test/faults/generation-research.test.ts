@@ -14,7 +14,7 @@ import { partsAskedAgain, startWritingModel } from '../generation/support/writin
 import { type ChatRequest, jsonIn, userTurns } from '../support/chat-completions.ts';
 import { listenToAll } from '../support/events.ts';
 import { config, generating } from '../support/generating.ts';
-import { honestWriting } from '../support/model/honest-writer.ts';
+import { honestWriting, isAboutSection } from '../support/model/honest-writer.ts';
 import { type ServiceProcess, startProcess } from '../support/processes.ts';
 import { type TestWorkspace, useTestService } from '../support/service.ts';
 import { eventually } from '../support/wait.ts';
@@ -44,9 +44,16 @@ function chosenPlaces(): Held[] {
   );
 }
 
+const OTHER = 'A double shot of espresso takes 18 grams of ground coffee.';
+
 /** An honest model that finds the first claim contradicted, and corrects the block that it stands in. */
 function contradicting(question: ChatRequest): unknown {
-  const response = honestWriting(question) as Record<string, unknown>;
+  const answer = honestWriting(question);
+  if (typeof answer === 'string') {
+    // What no page about watering says: the claims lead to others.
+    return isAboutSection(userTurns(question.messages).flatMap(jsonIn)) ? `${OTHER}\n\n${answer}` : answer;
+  }
+  const response = answer as Record<string, unknown>;
   if (Array.isArray(response?.verdicts)) {
     const [first, ...others] = response.verdicts;
     return { verdicts: [{ ...first, verdict: 'contradicted' }, ...others] };
@@ -73,7 +80,7 @@ function contradicting(question: ChatRequest): unknown {
 
 // contract.md G19, N21, N22, N28 and N32
 it('research and facts whose worker is killed at any of their steps are charged, stored and told of once, and request little again', {
-  timeout: 120_000 + KILLS * 30_000,
+  timeout: 300_000 + KILLS * 45_000,
 }, async () => {
   const calls = generating(service);
   const { db } = service;
@@ -81,7 +88,13 @@ it('research and facts whose worker is killed at any of their steps are charged,
   const steps = await controlSteps(db);
   await controlResearch(db);
   const start = (): Promise<ServiceProcess> =>
-    startProcess('worker.ts', { ...service.env, ...FEATURES, ...model.env, DATABASE_POOL_SIZE: '40' });
+    startProcess('worker.ts', {
+      ...service.env,
+      ...FEATURES,
+      ...model.env,
+      DATABASE_POOL_SIZE: '40',
+      DATABASE_STATEMENT_TIMEOUT_SECONDS: '600',
+    });
   const stop = async (worker: ServiceProcess, signal: NodeJS.Signals): Promise<void> => {
     worker.kill(signal);
     await worker.ended;
@@ -90,7 +103,7 @@ it('research and facts whose worker is killed at any of their steps are charged,
   let killed = 0;
   for (let from = 0; from < places.length; from += AT_ONCE) {
     const untilEnded = (jobId: string, workspace: TestWorkspace): Promise<Job> =>
-      eventually(() => calls.readJob(workspace, jobId), isFinal, 180_000);
+      eventually(() => calls.readJob(workspace, jobId), isFinal, 240_000);
     const begin = async (held: Held, index: number) => {
       // Each in a workspace of its own: those of one wait for each other.
       const workspace = await service.workspace(CREDITS);
@@ -129,12 +142,14 @@ it('research and facts whose worker is killed at any of their steps are charged,
       worker = await start();
       await eventually(
         async () => {
-          const jobs = await Promise.all(round.map(({ jobId, workspace }) => calls.readJob(workspace, jobId)));
+          const jobs = await Promise.all(
+            round.map(({ jobId, workspace }) => calls.readJob(workspace, jobId)),
+          );
           const where = jobs.map(({ status }, at) => `${round[at]?.variant} ${round[at]?.place}: ${status}`);
           return `${await steps.held()} held. ${where.join('; ')}`;
         },
         (shown) => shown.startsWith(`${round.length} held`),
-        90_000,
+        240_000,
       );
       await stop(worker, 'SIGKILL');
       // Of every second round nothing was committed; of the others what was under way is, and nobody knows.
