@@ -19,6 +19,7 @@ const SUITES = {
   documents: 'documents/loop.ts',
   tenants: 'documents/tenants.ts',
   uploads: 'media/uploads.ts',
+  hostile: 'research/hostile.ts',
   categories: 'categories/rename.ts',
   translations: 'translations/overhead.ts',
   states: 'translations/states.ts',

@@ -1,6 +1,8 @@
 import { countWords } from '../src/document/format/words.ts';
+import { ParsedTexts } from '../src/document/inline/texts.ts';
 import type { WritingBrief } from '../src/generation/writing/brief.ts';
 import { checkDraft, type DraftChecks } from '../src/generation/writing/editing/check-draft.ts';
+import { hasCitation } from '../src/generation/writing/editing/cited-blocks.ts';
 import { draftSources } from '../src/generation/writing/editing/sources.ts';
 import { customersWords } from '../src/generation/writing/said.ts';
 import type { WrittenArticle } from './write-article.ts';
@@ -11,6 +13,8 @@ export interface ArticleChecks extends DraftChecks {
   readonly sections: number;
   readonly edits: number;
   readonly links: number;
+  /** Blocks with a citation. */
+  readonly cited: number;
   /** Blocks that are neither paragraphs nor headings, by type. */
   readonly forms: Readonly<Record<string, number>>;
 }
@@ -20,6 +24,7 @@ export function checkArticle(
   { outline, document, draft, edited }: WrittenArticle,
   brief: WritingBrief,
 ): ArticleChecks {
+  const texts = new ParsedTexts();
   const forms: Record<string, number> = {};
   for (const { type } of document.blocks) {
     if (type !== 'paragraph' && type !== 'heading') forms[type] = (forms[type] ?? 0) + 1;
@@ -31,6 +36,7 @@ export function checkArticle(
     sections: outline.sections.length,
     edits: edited.applied.length,
     links: links.length,
+    cited: draft.flatMap(({ blocks }) => blocks).filter((block) => hasCitation(block, texts)).length,
     forms,
   };
 }

@@ -2,14 +2,18 @@ import { errorMessage } from '../src/error-text.ts';
 import type { TokenLimits } from '../src/generation/writing/output-tokens.ts';
 import type { ArticleWriters } from '../src/generation/writing/writer.ts';
 import { newId } from '../src/ids.ts';
+import type { Research } from '../src/research/create.ts';
 import type { EvalBrief } from './briefs.ts';
 import { type ArticleChecks, checkArticle } from './checks.ts';
 import { type RecordedCall, recordCalls } from './record-calls.ts';
+import { type Researched, research } from './research.ts';
 import { type WrittenArticle, writeArticle } from './write-article.ts';
 
 export interface EvalOptions {
   readonly writers: ArticleWriters;
   readonly limits: TokenLimits;
+  /** What each article is researched with; null: from nothing. */
+  readonly research: Pick<Research, 'search' | 'readPage'> | null;
   /** The day that prompts name. */
   readonly date: string;
   /** Most calls for one article. */
@@ -25,7 +29,11 @@ export interface EvalResult {
   readonly calls: readonly RecordedCall[];
   readonly ms: number;
   /** Null when it failed. */
-  readonly written: { readonly article: WrittenArticle; readonly checks: ArticleChecks } | null;
+  readonly written: {
+    readonly article: WrittenArticle;
+    readonly checks: ArticleChecks;
+    readonly researched: Researched | null;
+  } | null;
   readonly failure: string | null;
 }
 
@@ -67,8 +75,11 @@ async function evaluateOne(brief: EvalBrief, options: EvalOptions): Promise<Eval
   const inputs = { config, title: null, keywords: [], date, voice: null, template: null, notes: [] };
   try {
     const signal = AbortSignal.timeout(articleMs);
-    const article = await writeArticle(writer, inputs, articles, undefined, signal);
-    return ended({ written: { article, checks: checkArticle(article, inputs) }, failure: null });
+    const researched =
+      options.research === null ? null : await research(writer, options.research, inputs, signal);
+    const noted = { ...inputs, notes: researched?.notes ?? [] };
+    const article = await writeArticle(writer, noted, articles, undefined, signal, researched?.sources);
+    return ended({ written: { article, checks: checkArticle(article, noted), researched }, failure: null });
   } catch (error) {
     return ended({ written: null, failure: errorMessage(error) });
   }

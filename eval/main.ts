@@ -1,6 +1,7 @@
 /**
  * Writes articles from the briefs of `briefs.json` with the model of AI_BASE_URL, or `pseudo`, without a database, and
- * shows what they took. See CONTRIBUTING.md.
+ * shows what they took. They are researched in the pages that ship with the service, or as SEARCH_PROVIDER says; with
+ * WEB_RESEARCH=false they are not. See CONTRIBUTING.md.
  */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -10,6 +11,7 @@ import pino from 'pino';
 import { z } from 'zod';
 import { loadConfig } from '../src/config.ts';
 import { createArticleWriters } from '../src/generation/writing/index.ts';
+import { createResearch } from '../src/research/create.ts';
 import { readBriefs } from './briefs.ts';
 import { evaluate } from './evaluate.ts';
 import { pageOf } from './page.ts';
@@ -49,6 +51,8 @@ const { values } = parseArgs({
 const options = optionsSchema.parse(values);
 const config = loadConfig({
   ...process.env,
+  WEB_RESEARCH: process.env.WEB_RESEARCH ?? 'true',
+  SEARCH_PROVIDER: process.env.SEARCH_PROVIDER ?? 'pseudo',
   GENERATION_PROVIDER:
     process.env.GENERATION_PROVIDER ??
     (process.env.AI_BASE_URL === undefined ? 'pseudo' : 'openai-compatible'),
@@ -62,8 +66,10 @@ const briefs = readBriefs()
     config: { ...brief.config, wordCount: options.words ?? brief.config.wordCount },
   }));
 const writers = createArticleWriters(config, pino({ level: 'warn' }, pino.destination(2)));
+const research = await createResearch(config);
 const results = await evaluate(briefs, {
   writers,
+  research,
   limits: {
     reasoningTokens: config.AI_REASONING_TOKENS,
     maxOutputTokens: config.AI_MAX_OUTPUT_TOKENS,
@@ -74,6 +80,7 @@ const results = await evaluate(briefs, {
   articleMs: options.minutes * 60_000,
   onProgress: (line) => process.stderr.write(`${line}\n`),
 });
+await research?.close();
 const { input, output, prompts } = options;
 const prices = input === undefined || output === undefined ? null : { input, output };
 const table = tableOf(results, prices);

@@ -19,6 +19,9 @@ export function tableOf(results: readonly EvalResult[], prices: TokenPrices | nu
     'near copies',
     'figures',
     'links',
+    'pages',
+    'notes',
+    'cited',
     'forms',
     'cost',
     'result',
@@ -39,6 +42,9 @@ export function tableOf(results: readonly EvalResult[], prices: TokenPrices | nu
       checks === undefined ? '' : String(checks.nearCopies.length),
       checks === undefined ? '' : String(checks.figures.length),
       checks === undefined ? '' : `${checks.links} of ${brief.links.length}`,
+      written?.researched == null ? '' : String(written.researched.pagesRead),
+      written?.researched == null ? '' : String(written.researched.notes.length),
+      checks === undefined ? '' : String(checks.cited),
       Object.entries(checks?.forms ?? {})
         .map(([form, count]) => `${count} ${form}`)
         .join(', '),
@@ -50,7 +56,14 @@ export function tableOf(results: readonly EvalResult[], prices: TokenPrices | nu
   const words = sum(results.map(({ written }) => written?.checks.words ?? 0));
   const ordered = sum(results.map(({ brief }) => brief.config.wordCount));
   const written = `${results.filter((result) => result.written !== null).length} of ${results.length} written`;
-  const all = ['all', '', ...countsOf(results), String(words), String(ordered), '', '', '', '', '', '', ''];
+  const all = [
+    'all',
+    '',
+    ...countsOf(results),
+    String(words),
+    String(ordered),
+    ...Array<string>(10).fill(''),
+  ];
   return [header, ...rows, [...all, costOf(calls, prices), written]];
 }
 

@@ -7,6 +7,7 @@ import { bodyRoom, leadRoom, partLengths } from '../src/generation/target-length
 import { lengthsOf } from '../src/generation/text-parts.ts';
 import { assembleBody } from '../src/generation/writing/assemble.ts';
 import type { LinkableArticle, WritingBrief, WrittenPart } from '../src/generation/writing/brief.ts';
+import type { CitedSource } from '../src/generation/writing/citations.ts';
 import { applyEdits, type EditedDraft } from '../src/generation/writing/editing/apply-edits.ts';
 import { type DraftPart, withHeading } from '../src/generation/writing/editing/check-draft.ts';
 import { requestEdits } from '../src/generation/writing/editing/request-edits.ts';
@@ -44,6 +45,7 @@ const orNull = <Value>(made: Promise<Value>): Promise<Value | null> =>
 /**
  * Writes an article with the steps of a run, without a database.
  * @param given the outline; without one the article is planned first
+ * @param sources where the notes of the brief are from
  */
 export async function writeArticle(
   writer: ArticleWriter,
@@ -51,6 +53,7 @@ export async function writeArticle(
   articles: readonly LinkableArticle[] = [],
   given?: Outline,
   signal: AbortSignal = new AbortController().signal,
+  sources: readonly CitedSource[] = [],
 ): Promise<WrittenArticle> {
   const outline = given ?? (await planOutline(writer, { brief, signal }));
   const plan = await orNull(makePlan(writer, { brief, outline, signal }));
@@ -75,6 +78,7 @@ export async function writeArticle(
     draft.map(({ blocks }) => blocks),
     requested?.edits ?? [],
     { least: 0, most: bodyRoom(lengths) - headings },
+    requested?.correctable,
   );
   const parts = written.map((part, index) => ({ ...part, blocks: edited.parts[index] ?? part.blocks }));
   const faq = asked === null ? null : { ...asked, blocks: edited.parts.at(-1) ?? asked.blocks };
@@ -84,7 +88,8 @@ export async function writeArticle(
     writeLead(writer, { brief, article, words: lengths.lead, room, names: true, signal }),
   );
   const questions = faq === null ? null : { language, part: faq };
-  const document = assembleBody(outline, parts, questions, lead?.lead?.blocks);
+  const citing = sources.length === 0 ? null : { notes: sources, mode: 'links' as const, language };
+  const document = assembleBody(outline, parts, questions, lead?.lead?.blocks, undefined, citing);
   const finished = draft.map((part, index) => withHeading({ ...part, blocks: edited.parts[index] ?? [] }));
   const opening = lead?.lead?.blocks;
   const first = opening === undefined ? [] : [{ id: LEAD_ID, planned: lengths.lead, blocks: opening }];

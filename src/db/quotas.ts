@@ -22,7 +22,7 @@ export const checkQuotasNow = async (tx: Tx): Promise<void> => {
   await sql`SET CONSTRAINTS ALL IMMEDIATE`.execute(tx);
 };
 
-/** The octets of a workspace's articles, revisions and memory of translations. */
+/** The octets of a workspace's articles, revisions, sources and memory of translations. */
 export const textBytes = (workspaceId: WorkspaceId) =>
   sql<number>`coalesce((SELECT sum(text_bytes) FROM workspace_usage WHERE workspace_id = ${workspaceId}), 0)::float8`;
 

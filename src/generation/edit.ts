@@ -10,8 +10,9 @@ import { headingWords, lengthsOf, type TextPart, textParts, type WrittenWork } f
 import { EDITS_WORDS } from './write.ts';
 import { required, type WritingDependencies, type WritingTask } from './write-part.ts';
 import { applyEdits, type WordBounds } from './writing/editing/apply-edits.ts';
+import type { RequestedEdits } from './writing/editing/read-in-turn.ts';
 import { requestCorrections } from './writing/editing/request-corrections.ts';
-import { type RequestedEdits, requestEdits } from './writing/editing/request-edits.ts';
+import { requestEdits } from './writing/editing/request-edits.ts';
 
 /** The editor's pass as stored. What it made of the parts is stored with them. */
 export interface StoredEdits {
@@ -34,8 +35,7 @@ export async function editArticle(dependencies: WritingDependencies, task: Writi
     const draft = texts.map(({ text, ...part }) => ({ ...part, blocks: text.blocks }));
     const { brief, outline, plan } = written;
     const request = { brief, outline, plan, parts: draft, answered, signal: task.signal };
-    const { edits, unusable, unread } = await requestEdits(writer, request);
-    return applied(written, texts, { edits, unusable, unread });
+    return applied(written, texts, await requestEdits(writer, request));
   });
 }
 
@@ -47,18 +47,23 @@ export async function correctArticle(dependencies: WritingDependencies, task: Wr
   await writeOptionalPart(dependencies, task, 'corrections', async (writer, work, answered) => {
     const written = { ...work, outline: required(work.outline) };
     const texts = textParts(written);
-    const sites = new Map<string, string>(
-      (await readPageRows(dependencies.db, task)).map(({ id, site }) => [id, site ?? '']),
-    );
-    const contradicted = verdictsOf(work.parts).claims.flatMap(({ blockId, sentence, verdict, evidence }) =>
-      verdict === 'contradicted' && evidence !== null
-        ? [{ blockId, sentence, passage: evidence.passage, site: sites.get(evidence.sourceId) ?? '' }]
-        : [],
-    );
+    const sites = new Map<string, string>([
+      ...work.notes.map(({ sourceId, site }): [string, string] => [sourceId, site]),
+      ...(await readPageRows(dependencies.db, task)).map(({ id, site }): [string, string] => [
+        id,
+        site ?? '',
+      ]),
+    ]);
+    const contradicted = verdictsOf(work.parts).claims.flatMap(({ blockId, sentence, verdict, evidence }) => {
+      if (verdict !== 'contradicted' || evidence === null) return [];
+      const { sourceId, passage } = evidence;
+      const notes = work.notes.flatMap((note, index) => (note.sourceId === sourceId ? [index + 1] : []));
+      return [{ blockId, sentence, passage, site: sites.get(sourceId) ?? '', notes }];
+    });
     const { brief, outline, plan } = written;
     const parts = texts.map(({ text, ...part }) => ({ ...part, blocks: text.blocks }));
     const request = { brief, outline, plan, parts, contradicted, answered, signal: task.signal };
-    return applied(written, texts, { ...(await requestCorrections(writer, request)), unread: 0 });
+    return applied(written, texts, await requestCorrections(writer, request));
   });
 }
 
@@ -66,12 +71,13 @@ export async function correctArticle(dependencies: WritingDependencies, task: Wr
 function applied(
   written: WrittenWork,
   texts: readonly TextPart[],
-  { edits, unusable, unread }: RequestedEdits,
+  { edits, unusable, unread, correctable }: RequestedEdits,
 ): NewContent {
   const edited = applyEdits(
     texts.map(({ text }) => text.blocks),
     edits,
     boundsOf(written, texts),
+    correctable,
   );
   const revised = texts.flatMap(({ part, text }, index): [number, object][] => {
     const blocks = edited.parts[index] ?? text.blocks;

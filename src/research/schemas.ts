@@ -47,7 +47,7 @@ export const claimSchema = z
 
 export type Claim = z.infer<typeof claimSchema>;
 
-type SourceRow = Omit<Selectable<Tables['article_sources']>, 'text'>;
+type SourceRow = Omit<Selectable<Tables['article_sources']>, 'text' | 'bytes'>;
 
 /** The wire form of a source's row. */
 export const toSource = (row: SourceRow, notes: Source['notes']): Source => ({

@@ -24,7 +24,8 @@ export interface ResearchOf {
 }
 
 /**
- * Stores a page as a source of the article (contract.md N10). One that is there already, by its address, stays as it is.
+ * Stores a page as a source of the article (contract.md N10). One that is there already, by its address, stays as it is. Its text counts
+ * for the storage quota, and is stored beyond it: the run was admitted (contract.md N37).
  * @returns its id; null when the article has MAX_SOURCES
  */
 export async function storeSource(db: Database | Tx, of: ResearchOf, page: Page): Promise<SourceId | null> {
@@ -47,6 +48,7 @@ export async function storeSource(db: Database | Tx, of: ResearchOf, page: Page)
       'fetched_at',
       'hash',
       'text',
+      'bytes',
     ])
     .expression(
       ofArticle
@@ -63,6 +65,7 @@ export async function storeSource(db: Database | Tx, of: ResearchOf, page: Page)
           sql<Date>`${page.fetchedAt}::timestamptz`.as('fetched_at'),
           sql<string>`${page.hash}::text`.as('hash'),
           sql<string>`${page.text}::text`.as('text'),
+          sql<number>`octet_length(${page.text}::text)`.as('bytes'),
         ])
         .having(({ fn }) => fn.countAll(), '<', MAX_SOURCES),
     )
@@ -166,18 +169,3 @@ export const readSources = (
     .where('article_id', '=', articleId)
     .orderBy('position')
     .execute();
-
-/** The article's notes in the order in which they were taken. */
-export async function readNotes(
-  db: Database | Tx,
-  { workspaceId, articleId }: Omit<ResearchOf, 'jobId'>,
-): Promise<Note[]> {
-  const rows = await db
-    .selectFrom('article_notes')
-    .select(['source_id', 'quote'])
-    .where('workspace_id', '=', workspaceId)
-    .where('article_id', '=', articleId)
-    .orderBy('position')
-    .execute();
-  return rows.map((row) => ({ sourceId: row.source_id, quote: row.quote }));
-}

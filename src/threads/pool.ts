@@ -3,12 +3,12 @@
  * The pool belongs to the process; its threads start on demand and end when idle.
  */
 import { availableParallelism } from 'node:os';
-import { Piscina } from 'piscina';
 import { TASKS, type TaskName } from '../document/tasks/tasks.ts';
 import { ServiceError, TooSlowError } from '../errors.ts';
 import { createFairQueue } from '../fair-queue.ts';
 import { currentShare } from './share.ts';
 import type { Posted } from './thread.ts';
+import { createTrackedThreads } from './tracked-threads.ts';
 import { loopTurn } from './turns.ts';
 
 /** The most characters of JSON processed on the event loop. */
@@ -43,24 +43,14 @@ const queue = createFairQueue({
     ),
 });
 
-let threads: Piscina<Posted, unknown> | undefined;
-/** Tasks in progress on threads. */
-const inProgress = new Set<Promise<unknown>>();
-
-function startThreads(): Piscina<Posted, unknown> {
-  return new Piscina<Posted, unknown>({
-    filename: new URL('./thread.ts', import.meta.url).href,
-    minThreads: 0,
-    maxThreads: THREADS,
-    idleTimeout: IDLE_MS,
-    // `turns` admits no more tasks than threads.
-    maxQueue: THREADS,
-    resourceLimits: { maxOldGenerationSizeMb: OLD_HEAP_MB, maxYoungGenerationSizeMb: YOUNG_HEAP_MB },
-    execArgv: [],
-    // The event loop has priority.
-    niceIncrement: 5,
-  });
-}
+const threads = createTrackedThreads<Posted>({
+  file: new URL('./thread.ts', import.meta.url),
+  threads: THREADS,
+  idleMs: IDLE_MS,
+  oldHeapMb: OLD_HEAP_MB,
+  youngHeapMb: YOUNG_HEAP_MB,
+  nice: 5,
+});
 
 const PLACE = /[[\]*_`<&!\\]|"(?=[,\]])/g;
 
@@ -135,25 +125,14 @@ export async function doTaskWithin<Name extends TaskName>(
 }
 
 async function onThread(timeoutMs: number, posted: Posted): Promise<unknown> {
-  threads ??= startThreads();
   const signal = AbortSignal.timeout(timeoutMs);
-  const work = threads.run(posted, { signal });
-  inProgress.add(work);
   try {
-    return await work;
+    return await threads.run(posted, signal);
   } catch (error) {
     if (!signal.aborted) throw error;
     throw new TooSlowError('The document took too long to process.', error);
-  } finally {
-    inProgress.delete(work);
   }
 }
 
 /** Waits for tasks in progress, then ends the threads. Later tasks start new ones. */
-export async function closeThreads(): Promise<void> {
-  const closing = threads;
-  threads = undefined;
-  // Piscina's own close miscounts after a task was aborted.
-  await Promise.allSettled(inProgress);
-  await closing?.destroy();
-}
+export const closeThreads = (): Promise<void> => threads.close();

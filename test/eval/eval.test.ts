@@ -8,8 +8,12 @@ import { readBriefs } from '../../eval/briefs.ts';
 import { evaluate } from '../../eval/evaluate.ts';
 import { pageOf } from '../../eval/page.ts';
 import { tableOf } from '../../eval/table.ts';
+import { loadConfig } from '../../src/config.ts';
+import { renderDocument } from '../../src/document/render/document.ts';
 import { createPseudoWriter } from '../../src/generation/writing/pseudo.ts';
 import { ProviderError } from '../../src/providers/types.ts';
+import { createResearch } from '../../src/research/create.ts';
+import { readFolder } from '../../src/research/search/pages.ts';
 
 const MAIN = path.join(import.meta.dirname, '../../eval/main.ts');
 const VOID = new Set(['meta', 'br', 'hr', 'img', 'col']);
@@ -31,6 +35,7 @@ const options = {
   limits: { reasoningTokens: 4_096, maxOutputTokens: 16_384, contextTokens: 32_000 },
   date: '2026-03-02',
   maxCalls: 60,
+  research: null,
   articleMs: 60_000,
   onProgress: () => undefined,
 };
@@ -57,6 +62,33 @@ it('npm run eval writes articles with pseudo, prints what they took and makes a 
   expect(page).toContain('<pre>system:');
   expect(page).toContain('user:');
   expect(page.match(/<article /g)).toHaveLength(2);
+});
+
+it('an article is researched in the pages of the service, and cites what stands there', async () => {
+  const config = loadConfig({ WEB_RESEARCH: 'true' });
+  const research = await createResearch(config);
+  onTestFinished(() => research?.close());
+  const briefs = readBriefs().filter(({ name }) => name === 'comparison');
+  const writers = { premium: pseudo, standard: pseudo };
+  const [result] = await evaluate(briefs, { ...options, writers, research });
+  expect(result?.failure).toBeNull();
+  const { researched, article } = result?.written ?? {};
+  expect(researched?.pagesRead).toBeGreaterThanOrEqual(3);
+  expect(researched?.notes.length).toBeGreaterThan(0);
+  const texts = readFolder().map(({ paragraphs }) => paragraphs.join('\n\n'));
+  for (const { quote } of researched?.notes ?? []) {
+    expect(
+      texts.some((text) => text.includes(quote)),
+      quote,
+    ).toBe(true);
+  }
+  const shown = renderDocument(article?.document ?? { version: 1, blocks: [] }).markdown;
+  const cited = [...shown.matchAll(/\]\((http[^)]*)\)/g)].map(([, url]) => url);
+  expect(cited.length).toBeGreaterThan(0);
+  for (const url of cited) expect(researched?.sources.map((source) => source.url)).toContain(url);
+  const [header = [], row = []] = tableOf(result === undefined ? [] : [result], null);
+  expect(Number(row[header.indexOf('notes')])).toBe(researched?.notes.length);
+  expect(Number(row[header.indexOf('cited')])).toBeGreaterThan(0);
 });
 
 it('its page shows what customers and models wrote as text, and a failed article beside the others', async () => {

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import type { z } from 'zod';
 import { ServiceError } from '../../src/errors.ts';
@@ -198,4 +199,13 @@ describe('an outline', () => {
     expect(words.map((body) => sectionBounds(body).most)).toEqual([2, 2, 3, 4, 34, 34, 40, 40]);
     expect(words.map((body) => sectionBounds(body).least)).toEqual([1, 1, 1, 1, 1, 2, 2, 5]);
   });
+});
+
+it('every setting stands in the table of docs/generation.md', () => {
+  const page = readFileSync(new URL('../../docs/generation.md', import.meta.url), 'utf8');
+  const rows = page.split('\n').filter((line) => line.startsWith('| `'));
+  const named = rows.flatMap((row) =>
+    [...(row.split(' | ')[0] ?? '').matchAll(/`(\w+)`/g)].map(([, name]) => name),
+  );
+  for (const setting of Object.keys(generationConfigSchema.shape)) expect(named).toContain(setting);
 });

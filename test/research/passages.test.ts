@@ -1,11 +1,16 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { SourceId } from '../../src/ids.ts';
-import { bestPassages, indexPassages, type PassageIndex } from '../../src/research/claims/passages.ts';
+import { indexPassages, type PassageIndex } from '../../src/research/claims/passages.ts';
 import type { SourceText } from '../../src/research/notes/note.ts';
 import { extractPage } from '../../src/research/reading/extract.ts';
 import { readFolder } from '../../src/research/search/pages.ts';
 import { CLAIMS } from './claims.ts';
 
+const bestPassages = async (
+  claim: string,
+  texts: readonly SourceText[],
+  { language, most }: { language: string; most: number },
+) => (await indexPassages(texts, language)).best(claim, most);
 const source = (id: string, title: string, text: string): SourceText => ({ id: id as SourceId, title, text });
 
 let sources: SourceText[];

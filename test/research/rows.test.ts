@@ -1,5 +1,7 @@
 import { createHash } from 'node:crypto';
+import { sql } from 'kysely';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { readTextBytes } from '../../src/db/quotas.ts';
 import type { ProjectId, SourceId } from '../../src/ids.ts';
 import { type JobId, newId } from '../../src/ids.ts';
 import { MAX_SOURCES } from '../../src/research/limits.ts';
@@ -7,7 +9,6 @@ import type { Page } from '../../src/research/reading/page.ts';
 import {
   forgetResearch,
   type ResearchOf,
-  readNotes,
   readSources,
   storeClaims,
   storeNotes,
@@ -43,6 +44,16 @@ const stored = async (of: ResearchOf, name: string): Promise<SourceId> => {
   if (id === null) throw new Error('not stored');
   return id;
 };
+const readNotes = async ({ workspaceId, articleId }: ResearchOf) =>
+  (
+    await service.db
+      .selectFrom('article_notes')
+      .select(['source_id', 'quote'])
+      .where('workspace_id', '=', workspaceId)
+      .where('article_id', '=', articleId)
+      .orderBy('position')
+      .execute()
+  ).map((row) => ({ sourceId: row.source_id, quote: row.quote }));
 const get = (of: ResearchOf, list: 'sources' | 'claims', key = workspace.key) =>
   service.call(key, 'GET', `/api/articles/${of.articleId}/${list}`);
 
@@ -85,7 +96,7 @@ describe('the sources of an article', () => {
         }),
       ],
     });
-    expect(await readNotes(service.db, of)).toEqual(notes);
+    expect(await readNotes(of)).toEqual(notes);
     expect((await readSources(service.db, of)).map(({ position, text }) => [position, text])).toEqual([
       [1, page('tomatoes').text],
       [2, page('undated').text],
@@ -102,6 +113,40 @@ describe('the sources of an article', () => {
     const sources = await readSources(service.db, of);
     expect(sources.map(({ position }) => position)).toEqual(Array.from({ length: 32 }, (_, at) => at + 1));
     expect(sources[0]?.text).toBe(page('a').text);
+  });
+
+  // contract.md N37
+  it('count with their texts for the storage quota, and are stored beyond it', async () => {
+    const own = await service.workspace();
+    const { id } = await createArticle(service.db, own, await service.project(own));
+    const of = { workspaceId: own.id, articleId: id, jobId: newId<JobId>() };
+    const before = await readTextBytes(service.db, own.id);
+    const text = 'Grün \u{1F331}'.repeat(1_000);
+    await storeSource(service.db, of, { ...page('a'), text });
+    await storeSource(service.db, of, { ...page('a'), text: 'The same address.' });
+    expect((await readTextBytes(service.db, own.id)) - before).toBe(Buffer.byteLength(text));
+    const full = async () => {
+      const storageBytes = await readTextBytes(service.db, own.id);
+      await service.db
+        .updateTable('workspaces')
+        .set({ storage_bytes_limit: storageBytes })
+        .where('id', '=', own.id)
+        .execute();
+    };
+    await full();
+    expect(await storeSource(service.db, of, { ...page('b'), text })).not.toBeNull();
+    const project = await service.project(own);
+    const create = () =>
+      service.call(own.key, 'POST', `/api/projects/${project}/articles`, { title: 'More' });
+    expect((await create()).body).toMatchObject({ code: 'QUOTA_EXCEEDED' });
+    await service.db.transaction().execute((tx) => forgetResearch(tx, of));
+    expect(await readTextBytes(service.db, own.id)).toBe(before);
+    expect((await create()).status).toBe(201);
+    await storeSource(service.db, of, page('c'));
+    await service.call(own.key, 'DELETE', `/api/articles/${id}`);
+    const made = await sql<{ bytes: number }>`
+      SELECT sum(bytes)::float8 AS bytes FROM articles WHERE workspace_id = ${own.id}`.execute(service.db);
+    expect(await readTextBytes(service.db, own.id)).toBe(made.rows[0]?.bytes);
   });
 
   it('are read with articles.read only, and in their workspace', async () => {

@@ -22,8 +22,9 @@ type Responses = { [Kind in Asked]?: (question: QuestionOf<Kind>) => Promise<Cha
 export interface StandInWriter extends ArticleWriters {
   behave: (what: Asked, signal: AbortSignal) => Promise<void>;
   responses: Responses;
-  /** What it was asked for since the test began. */
+  /** What it was asked for since the test began, and each question whole. */
   asked: Asked[];
+  questions: Question[];
   readonly pseudo: ArticleWriter;
 }
 
@@ -33,6 +34,7 @@ export function createStandInWriter(): StandInWriter {
     ...pseudo,
     async ask(question) {
       standIn.asked.push(question.kind);
+      standIn.questions.push(question);
       await standIn.behave(question.kind, question.signal);
       const respond = standIn.responses[question.kind] as ArticleWriter['ask'] | undefined;
       return (respond ?? pseudo.ask)(question);
@@ -44,6 +46,7 @@ export function createStandInWriter(): StandInWriter {
     behave: async () => undefined,
     responses: {},
     asked: [],
+    questions: [],
     pseudo,
   };
   return standIn;
@@ -167,6 +170,7 @@ export function useGenerations({
       writers.behave = async () => undefined;
       writers.responses = {};
       writers.asked = [];
+      writers.questions = [];
       await listenToAll(service.db, workspace.id);
     },
   );

@@ -8,8 +8,9 @@ export interface StandInResearch extends Research {
   pages: Map<string, string>;
   /** The search engine does not respond. */
   away: boolean;
-  /** What a search waits for. */
+  /** What a search waits for, and a page. */
   waits: (signal: AbortSignal) => Promise<void>;
+  waitsToRead: (signal: AbortSignal) => Promise<void>;
   /** What was searched and read since the test began. */
   searched: string[];
   read: string[];
@@ -30,6 +31,7 @@ export function createStandInResearch(): StandInResearch {
     pages: new Map(PAGES),
     away: false,
     waits: async () => undefined,
+    waitsToRead: async () => undefined,
     searched: [],
     read: [],
     async search(query, { signal }) {
@@ -38,8 +40,9 @@ export function createStandInResearch(): StandInResearch {
       if (standIn.away) throw new ProviderError('retryable', 'The search server does not respond.');
       return [...standIn.pages.keys()].map((url) => ({ url, title: url, snippet: '', publishedAt: null }));
     },
-    async readPage(url) {
+    async readPage(url, { signal }) {
       standIn.read.push(url);
+      await standIn.waitsToRead(signal);
       const text = standIn.pages.get(url);
       if (text === undefined || text === 'refused') return { ok: false, url, refusal: 'speaks to models' };
       const { hostname } = new URL(url);
@@ -57,6 +60,7 @@ export function resetResearch(standIn: StandInResearch): void {
   standIn.pages = new Map(PAGES);
   standIn.away = false;
   standIn.waits = async () => undefined;
+  standIn.waitsToRead = async () => undefined;
   standIn.searched = [];
   standIn.read = [];
 }

@@ -1,3 +1,4 @@
+import type { Generated } from 'kysely';
 import type { ArticleId, ClaimId, JobId, NoteId, SourceId, WorkspaceId } from '../../ids.ts';
 import type { Nullable, NullableTimestamp, Timestamp } from './columns.ts';
 
@@ -25,6 +26,8 @@ export interface ResearchTables {
     hash: string;
     /** The readable text, as quotes and passages refer to it. */
     text: string;
+    /** Of the text, for the storage quota; 0 where it was stored before sources counted. */
+    bytes: Generated<number>;
   };
   article_notes: {
     id: NoteId;

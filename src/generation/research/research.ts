@@ -2,16 +2,12 @@
 import { sql } from 'kysely';
 import { ProviderError } from '../../providers/types.ts';
 import { RESEARCH_BOUNDS, SOURCES_DELIVERED } from '../../research/limits.ts';
-import { checkNotes } from '../../research/notes/check-notes.ts';
 import type { SourceText } from '../../research/notes/note.ts';
-import { plainQuestions, questionsRequest, readQuestions } from '../../research/prompts/questions.ts';
+import { plainQuestions } from '../../research/prompts/questions.ts';
 import type { Topic } from '../../research/prompts/shared.ts';
-import { notesRequest, readProposedNotes } from '../../research/prompts/take-notes.ts';
 import { firstOf, leavePartOut, ofKind, type Part, readParts } from '../parts.ts';
 import { takenOver, type WritingDependencies, type WritingTask, writePart } from '../write-part.ts';
-import type { Defect, WritingBrief } from '../writing/brief.ts';
-import { BYTES_PER_TOKEN } from '../writing/prompts/fit.ts';
-import { requestPart } from '../writing/request-part.ts';
+import { requestNotes, requestQuestions, topicOf } from '../writing/request-research.ts';
 import { gather, type ResearchDependencies } from './gather.ts';
 import type { StoredNotes } from './notes.ts';
 import { readPages } from './rows.ts';
@@ -19,58 +15,19 @@ import { readPages } from './rows.ts';
 /** Words that the questions, and the notes, count as unpaid work. */
 export const QUESTIONS_WORDS = 100;
 export const NOTES_WORDS = 300;
-/** Of the model's context, for the texts of sources; and their most characters. */
-const SOURCES_SHARE = 0.45;
-const MAX_SHOWN = 60_000;
-/** Refusals that a model is told. */
-const MAX_TOLD = 10;
 
 interface StoredQuestions {
   readonly questions: readonly string[];
 }
-
-/** What the article is about, as research goes by it. */
-export const topicOf = ({ config, keywords, date }: WritingBrief): Topic => ({
-  topic: config.topic,
-  wishes: config.prompt ?? null,
-  audience: config.audience ?? null,
-  keywords: [
-    ...(config.primaryKeyword === undefined ? [] : [config.primaryKeyword]),
-    ...config.secondaryKeywords,
-    ...keywords,
-  ].filter((keyword) => keyword !== ''),
-  language: config.language,
-  date,
-});
 
 /** Asks what to search for, unless that is stored. Without a usable response the topic and its keywords are searched for. */
 export async function makeQuestions(dependencies: WritingDependencies, task: WritingTask): Promise<void> {
   await writePart(dependencies, task, {
     find: firstOf('questions'),
     write: async (writer, { brief }, answered) => {
-      const topic = topicOf(brief);
-      const request = questionsRequest(topic);
-      const { value } = await requestPart<readonly string[]>({
-        ask: (rejected) =>
-          writer.ask({
-            kind: 'questions',
-            brief,
-            article: null,
-            request,
-            topic,
-            signal: task.signal,
-            rejected,
-          }),
-        check: (response) => {
-          const questions = readQuestions(response);
-          if (questions.length > 0) return { value: questions, defects: [] };
-          return { value: null, defects: [defect('queries: None of them can be used.')] };
-        },
-        answered,
-        what: 'the questions of research',
-        signal: task.signal,
-      });
-      const content: StoredQuestions = { questions: value };
+      const content: StoredQuestions = {
+        questions: await requestQuestions(writer, { brief, answered, signal: task.signal }),
+      };
       return { content, words: QUESTIONS_WORDS };
     },
     doWithout: withoutPart(dependencies, task, 'questions'),
@@ -111,26 +68,11 @@ export async function takeNotes(dependencies: WritingDependencies, task: Writing
       const pages = await persist(() => readPages(db, jobId, 'research'));
       if (pages.length === 0) throw new ProviderError('unusable', 'No page could be read.');
       const sources: SourceText[] = pages.map(({ id, title, text }) => ({ id, title, text }));
-      const topic = topicOf(brief);
-      const room = charactersFor(sources, writer.contextTokens);
-      const request = await notesRequest(topic, questionsOf(parts, topic), sources, room);
-      const { value } = await requestPart<StoredNotes>({
-        ask: (rejected) =>
-          writer.ask({ kind: 'notes', brief, article: null, request, sources, signal, rejected }),
-        check: (response) => {
-          const { notes, refused } = checkNotes(readProposedNotes(response), sources);
-          if (notes.length > 0) return { value: { notes }, defects: [] };
-          const told = refused.slice(0, MAX_TOLD).map(({ note, refusal }) => ({
-            ...defect(`notes: ${refusal}`),
-            given: note.quote.slice(0, 200),
-          }));
-          return { value: null, defects: told.length > 0 ? told : [defect('notes: There is none.')] };
-        },
-        answered,
-        what: 'the notes of research',
-        signal,
-      });
-      return { content: value, words: NOTES_WORDS };
+      const questions = questionsOf(parts, topicOf(brief));
+      const content: StoredNotes = {
+        notes: await requestNotes(writer, { brief, questions, sources, answered, signal }),
+      };
+      return { content, words: NOTES_WORDS };
     },
     doWithout: withoutPart(dependencies, task, 'notes'),
   });
@@ -148,8 +90,6 @@ const noteDelivered = (db: WritingDependencies['db'], jobId: WritingTask['jobId'
     db,
   );
 
-const defect = (problem: string): Defect => ({ code: 'shape', problem });
-
 /** Goes on without a part that no response was usable for. It is not taken over by a later run. */
 export const withoutPart =
   ({ db }: Pick<WritingDependencies, 'db'>, { jobId }: WritingTask, kind: Part['kind']) =>
@@ -158,11 +98,3 @@ export const withoutPart =
     if (part !== undefined) await leavePartOut(db, jobId, part.part);
     return true;
   };
-
-/** Characters of sources that a request has room for. */
-function charactersFor(sources: readonly SourceText[], contextTokens: number): number {
-  const text = sources.map((source) => source.text).join('');
-  const bytes = contextTokens * BYTES_PER_TOKEN * SOURCES_SHARE;
-  const perCharacter = Buffer.byteLength(text) / Math.max(1, text.length);
-  return Math.min(MAX_SHOWN, Math.floor(bytes / perCharacter));
-}

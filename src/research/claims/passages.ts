@@ -91,10 +91,3 @@ export async function indexPassages(sources: readonly SourceText[], language: st
       }),
   };
 }
-
-/** The `most` passages of sources nearest to one claim: see `indexPassages`, which is cheaper for several. */
-export const bestPassages = async (
-  claim: string,
-  sources: readonly SourceText[],
-  { language, most }: { readonly language: string; readonly most: number },
-): Promise<readonly Passage[]> => (await indexPassages(sources, language)).best(claim, most);

@@ -2,9 +2,9 @@
  * Threads for what strangers sent: a page can hold a parser for minutes, so its thread is ended after two seconds.
  * They are apart from those of documents, which no page may keep waiting.
  */
-import { Piscina } from 'piscina';
 import { createFairQueue } from '../../fair-queue.ts';
 import { ProviderError } from '../../providers/types.ts';
+import { createTrackedThreads } from '../../threads/tracked-threads.ts';
 import type { Extracted } from './extract.ts';
 import type { PageRefusal } from './page.ts';
 import type { Posted } from './thread.ts';
@@ -31,7 +31,7 @@ export interface HostileThreads {
   close(): Promise<void>;
 }
 
-/** Starts threads on demand; they end when idle. A workspace has one of them at a time. */
+/** Starts threads on demand; they end when idle. A workspace has one of them at a time (contract.md N38). */
 export function createHostileThreads({ parseMs = PARSE_MS } = {}): HostileThreads {
   const queue = createFairQueue({
     total: THREADS,
@@ -39,28 +39,16 @@ export function createHostileThreads({ parseMs = PARSE_MS } = {}): HostileThread
     maxWaiting: 64,
     refusal: () => new ProviderError('retryable', 'Too many pages are being read.'),
   });
-  let threads: Piscina<Posted, unknown> | undefined;
-  const inProgress = new Set<Promise<unknown>>();
-
-  const run = async (posted: Posted, timeoutMs: number): Promise<unknown> => {
-    threads ??= new Piscina<Posted, unknown>({
-      filename: new URL('./thread.ts', import.meta.url).href,
-      minThreads: 0,
-      maxThreads: THREADS,
-      idleTimeout: IDLE_MS,
-      maxQueue: THREADS,
-      resourceLimits: { maxOldGenerationSizeMb: OLD_HEAP_MB, maxYoungGenerationSizeMb: YOUNG_HEAP_MB },
-      execArgv: [],
-      niceIncrement: 10,
-    });
-    const work = threads.run(posted, { signal: AbortSignal.timeout(timeoutMs) });
-    inProgress.add(work);
-    try {
-      return await work;
-    } finally {
-      inProgress.delete(work);
-    }
-  };
+  const threads = createTrackedThreads<Posted>({
+    file: new URL('./thread.ts', import.meta.url),
+    threads: THREADS,
+    idleMs: IDLE_MS,
+    oldHeapMb: OLD_HEAP_MB,
+    youngHeapMb: YOUNG_HEAP_MB,
+    nice: 10,
+  });
+  const run = (posted: Posted, timeoutMs: number): Promise<unknown> =>
+    threads.run(posted, AbortSignal.timeout(timeoutMs));
 
   const doFor = async (owner: string, posted: Posted): Promise<unknown> => {
     const release = await queue.take(owner, { waitMs: WAIT_MS });
@@ -79,11 +67,6 @@ export function createHostileThreads({ parseMs = PARSE_MS } = {}): HostileThread
       (await doFor(owner, { task: 'extract', html, host })) as Extracted | { refusal: PageRefusal } | null,
     allows: async (owner, { url: robotsUrl, rules }, url) =>
       (await doFor(owner, { task: 'robots', robotsUrl, rules, url })) as boolean | null,
-    async close() {
-      const closing = threads;
-      threads = undefined;
-      await Promise.allSettled(inProgress);
-      await closing?.destroy();
-    },
+    close: threads.close,
   };
 }

@@ -54,7 +54,7 @@ describe("the editor's pass", () => {
   // contract.md G71
   it('gets the whole draft with numbers on what it may edit, and what the checks found', async () => {
     model = await startScripted({ edits: [] });
-    expect(await request()).toEqual({ edits: [], unusable: 0, unread: 0 });
+    expect(await request()).toEqual({ edits: [], unusable: 0, unread: 0, correctable: new Map() });
     const lines = jsonIn(model.requests()[0]?.messages[1]?.content ?? '') as Record<string, unknown>[];
     const draft = lines.filter(({ blocks }) => blocks !== undefined);
     expect(draft).toEqual([

@@ -20,21 +20,21 @@ export type Step = (typeof STEPS)[number];
 export const RESEARCHED_STEPS = ['VALIDATING', 'RESEARCHING', ...STEPS.slice(1)] as const;
 
 /** Any number that no other test locks. */
-const GATE = 30;
+export const GATE = 30;
 
 /**
  * Where a job can be held: as it enters a step, as its lead is about to be requested, once the edits are stored, or as its
  * document is stored, between WRITING and the next step.
  */
-export type Place = Step | 'RESEARCHING' | 'leading' | 'assembling';
+export type Place = Step | 'RESEARCHING' | 'COMPLETED' | 'leading' | 'assembling';
 
 /** What the database does when a job enters a step: nothing, refuse it for good, or wait at a gate. */
 export interface StepControl {
   refuse(step: Step | null): Promise<void>;
   /** Holds whoever enters the step until `work` is done. */
   hold(step: Step | 'RESEARCHING', work: () => Promise<void>): Promise<void>;
-  /** Holds each of some jobs at a place of its own until `work` is done. */
-  holdEach(places: ReadonlyMap<string, Place>, work: () => Promise<void>): Promise<void>;
+  /** Holds each of some jobs at a `Place`, or one of `research-places.ts`, of its own until `work` is done. */
+  holdEach(places: ReadonlyMap<string, string>, work: () => Promise<void>): Promise<void>;
   /** How many wait at the gate. */
   held(): Promise<number>;
   /** Breaks the connections of those who wait, so that nothing of their transactions is left. */
@@ -85,7 +85,7 @@ export async function controlSteps(db: Database): Promise<StepControl> {
     END $$`.execute(db);
   await sql`CREATE TRIGGER control_lead BEFORE UPDATE ON generation_parts
     FOR EACH ROW EXECUTE FUNCTION control_lead()`.execute(db);
-  const control = async (...rows: { status: Place; does: 'refuse' | 'hold'; job_id?: string }[]) => {
+  const control = async (...rows: { status: string; does: 'refuse' | 'hold'; job_id?: string }[]) => {
     await sql`DELETE FROM step_control`.execute(db);
     await sql`INSERT INTO step_control SELECT * FROM jsonb_populate_recordset(
       NULL::step_control, ${JSON.stringify(rows)}::jsonb)`.execute(db);

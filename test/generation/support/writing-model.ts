@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { chatRequest, jsonIn, userTurns } from '../../support/chat-completions.ts';
 import { silence } from '../../support/engine-server.ts';
-import { startCarelessModel } from '../../support/model/careless-model.ts';
+import { type CarelessCharacter, startCarelessModel } from '../../support/model/careless-model.ts';
 import { isAboutSection } from '../../support/model/honest-writer.ts';
 
 const KINDS = {
@@ -40,9 +40,12 @@ export function partsAskedAgain(asked: readonly AskedQuestion[]): number {
 }
 
 /** A model without bad habits behind the real protocol, for workers that are processes of their own. */
-export async function startWritingModel({ delayMs = 0 } = {}) {
+export async function startWritingModel({
+  delayMs = 0,
+  ...character
+}: { delayMs?: number } & Partial<Pick<CarelessCharacter, 'write'>> = {}) {
   const asked: AskedQuestion[] = [];
-  const model = await startCarelessModel();
+  const model = await startCarelessModel(character);
   const { answer } = model;
   let answers = Number.POSITIVE_INFINITY;
   model.answer = async (request) => {

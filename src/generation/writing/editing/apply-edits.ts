@@ -3,8 +3,8 @@ import { parseDocument } from '../../../document/format/parse.ts';
 import type { ArticleLink, Block } from '../../../document/format/schema.ts';
 import { collectTexts } from '../../../document/format/walk.ts';
 import { ParsedTexts } from '../../../document/inline/texts.ts';
-import { hasReference } from '../../../document/text/note-references.ts';
 import { deliveredWords } from '../../delivered.ts';
+import { type Correctable, hasCitation, keepsCitations } from './cited-blocks.ts';
 
 export const MAX_EDITS = 40;
 /** Share of its words that an article keeps. */
@@ -54,16 +54,21 @@ export interface WordBounds {
   readonly most: number;
 }
 
+/** What may be corrected in blocks that cite, by their ids; blocks that are not named stay. */
+export type CorrectableSentences = ReadonlyMap<string, readonly Correctable[]>;
+
 /**
  * Applies edits one after the other; one that breaks a rule is refused alone (contract.md G73). Edits never touch headings,
  * code, images and citations; every part and every heading keeps a text, the article 90 % of its words, and it is a valid
  * document afterwards if it was one. Deterministic.
  * @param parts the blocks of each part, without the headings of sections
+ * @param correctable none in a pass that corrects nothing
  */
 export function applyEdits(
   parts: readonly (readonly Block[])[],
   edits: readonly Edit[],
   { least, most }: WordBounds,
+  correctable: CorrectableSentences = new Map(),
 ): EditedDraft {
   const texts = new ParsedTexts();
   const applied: Edit[] = [];
@@ -73,7 +78,8 @@ export function applyEdits(
   let words = deliveredWords(draft.flat(), texts);
   const kept = Math.max(words * MIN_KEPT, least);
   for (const [index, edit] of edits.entries()) {
-    const edited = index < MAX_EDITS && !named.has(edit.blockId) ? applyEdit(draft, edit, texts) : 'too many';
+    const isOneMore = index < MAX_EDITS && !named.has(edit.blockId);
+    const edited = isOneMore ? applyEdit(draft, edit, { correctable, texts }) : 'too many';
     named.add(edit.blockId);
     if (typeof edited === 'string') {
       refused.push({ edit, why: edited });
@@ -95,14 +101,16 @@ export function applyEdits(
 function applyEdit(
   parts: readonly (readonly Block[])[],
   { blockId, block }: Edit,
-  texts: ParsedTexts,
+  { correctable, texts }: { readonly correctable: CorrectableSentences; readonly texts: ParsedTexts },
 ): { parts: readonly (readonly Block[])[]; addedWords: number } | EditRefusal {
   const part = parts.findIndex((blocks) => blocks.some(({ id }) => id === blockId));
   const before = parts[part] ?? [];
   const at = before.findIndex(({ id }) => id === blockId);
   const old = before[at];
   if (old === undefined || JSON.stringify(old) === JSON.stringify(block)) return 'nothing to change';
-  if (!isEditable(old, texts)) return 'protected';
+  const cited = isEditable(old, texts) ? null : correctable.get(blockId);
+  if (cited === undefined || (cited !== null && !isCorrectable(old, texts))) return 'protected';
+  if (cited !== null && (block === null || !keepsCitations(old, block, cited, texts))) return 'protected';
   if (block !== null && (block.type !== old.type || block.id !== old.id)) return 'invalid';
   const blocks = before.toSpliced(at, 1, ...(block === null ? [] : [block]));
   const edited = parts.with(part, blocks);
@@ -110,21 +118,28 @@ function applyEdit(
   if (block === null && isLastText(before, at)) return 'last text';
   const words = block === null ? 0 : deliveredWords([block], texts);
   // Links are made from rows, never from what a model wrote.
-  if (block !== null && (words === 0 || !keepsLinks(old, block) || !isEditable(block, texts)))
-    return 'invalid';
+  const mayStand = cited === null ? isEditable : isCorrectable;
+  if (block !== null && (words === 0 || !keepsLinks(old, block) || !mayStand(block, texts))) return 'invalid';
   const addedWords = words - deliveredWords([old], texts);
   return { parts: edited, addedWords };
 }
 
 /** True for text without a citation: a link out of the article, a reference to a source, or a quote's attribution. */
-export function isEditable(block: Block, texts: ParsedTexts): boolean {
+export const isEditable = (block: Block, texts: ParsedTexts): boolean =>
+  isProse(block) && !hasLink(block, texts) && !hasCitation(block, texts);
+
+/** True for text whose citations are references alone: what stands between them may be corrected. */
+export const isCorrectable = (block: Block, texts: ParsedTexts): boolean =>
+  isProse(block) && block.type !== 'quote' && !hasLink(block, texts);
+
+function isProse(block: Block): boolean {
   switch (block.type) {
     case 'quote':
-      return block.attribution === undefined && !isCited(block, texts);
+      return block.attribution === undefined;
     case 'paragraph':
     case 'list':
     case 'table':
-      return !isCited(block, texts);
+      return true;
     case 'heading':
     case 'code':
     case 'image':
@@ -133,11 +148,9 @@ export function isEditable(block: Block, texts: ParsedTexts): boolean {
   }
 }
 
-const isCited = (block: Block, texts: ParsedTexts): boolean =>
+const hasLink = (block: Block, texts: ParsedTexts): boolean =>
   collectTexts({ version: 1, blocks: [block] }).some(
-    ({ text, markdown }) =>
-      hasReference(markdown ? texts.plain(text) : text) ||
-      (markdown && texts.runs(text).some(({ link }) => link !== null)),
+    ({ text, markdown }) => markdown && texts.runs(text).some(({ link }) => link !== null),
   );
 
 /** True for the only text between two headings, or between a heading and an end of the part. */

@@ -30,8 +30,14 @@ export interface NumberedDraft {
   readonly numbers: ReadonlyMap<string, number>;
 }
 
-/** Numbers the blocks of a draft that may be edited, from 1 on. */
-export function numberDraft(parts: readonly HeadedPart[]): NumberedDraft {
+/**
+ * Numbers the blocks of a draft that may be edited, from 1 on.
+ * @param isOpen whether a block that `isEditable` refuses may be edited all the same; none by default
+ */
+export function numberDraft(
+  parts: readonly HeadedPart[],
+  isOpen: (block: Block, texts: ParsedTexts) => boolean = () => false,
+): NumberedDraft {
   const texts = new ParsedTexts();
   const editable = new Map<number, Block>();
   const numbers = new Map<string, number>();
@@ -39,7 +45,7 @@ export function numberDraft(parts: readonly HeadedPart[]): NumberedDraft {
     heading,
     blocks: blocks.map((block) => {
       const text = renderMarkdown({ version: 1, blocks: [withoutLinks(block)] }).trim();
-      if (!isEditable(block, texts)) return { text };
+      if (!isEditable(block, texts) && !isOpen(block, texts)) return { text };
       const number = editable.size + 1;
       editable.set(number, block);
       numbers.set(block.id, number);

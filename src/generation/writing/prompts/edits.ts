@@ -38,7 +38,7 @@ export interface EditsQuestion extends Asking<'edits'> {
 }
 
 export const editsPrompt: Prompt<EditsQuestion> = {
-  version: 2,
+  version: 3,
   schema: strictSchema(editsOutput),
   tokens: () => STRUCTURED_TOKENS.edits,
   lines: ({ draft }) => draft.map((part) => JSON.stringify(part)),
@@ -63,6 +63,11 @@ export const editsPrompt: Prompt<EditsQuestion> = {
     '- An end that only stops, or that sums up.',
     'Cut before you add. Change nothing that is right: no edits at all are a good result. Never make the article longer than it is.',
     `Give at most ${edits} edits, each block once, with the reason in at most ten words. A replacement is the whole block, of the same kind (a paragraph stays a paragraph, a list a list), in the language and voice of the draft. It brings no name, figure or source that the draft has not. Words in \`linked\` stay if you can keep them.`,
+    ...(brief.notes.length === 0
+      ? []
+      : [
+          'Where a block cites with numbers such as `[3]`, change only the sentence with the figure; keep every number where it stands, and each other sentence word for word.',
+        ]),
     'Good reasons: “Says what block 4 says.” “Contradicts block 12: weekly, not daily.” “Figure without a source.” Bad: “Improved flow.” “Made it more engaging.”',
   ],
 };

@@ -1,0 +1,255 @@
+import { sql } from 'kysely';
+import { expect, it } from 'vitest';
+import type { ArticleId, JobId } from '../../src/ids.ts';
+import { isFinal } from '../../src/jobs/queries.ts';
+import type { Job } from '../../src/jobs/schemas.ts';
+import {
+  controlResearch,
+  PLACES,
+  type ResearchPlace,
+  type Variant,
+} from '../generation/support/research-places.ts';
+import { controlSteps } from '../generation/support/steps.ts';
+import { partsAskedAgain, startWritingModel } from '../generation/support/writing-model.ts';
+import { type ChatRequest, jsonIn, userTurns } from '../support/chat-completions.ts';
+import { listenToAll } from '../support/events.ts';
+import { config, generating } from '../support/generating.ts';
+import { honestWriting, isAboutSection } from '../support/model/honest-writer.ts';
+import { type ServiceProcess, startProcess } from '../support/processes.ts';
+import { type TestWorkspace, useTestService } from '../support/service.ts';
+import { eventually } from '../support/wait.ts';
+
+/** `npm run soak:research` runs this with all places. */
+const KILLS = Number(process.env.RESEARCH_KILLS ?? 8);
+/** Articles whose worker is killed at once, each at a place of its own. */
+const AT_ONCE = 8;
+const CREDITS = 20;
+
+const FEATURES = { WEB_RESEARCH: 'true', FACT_CHECKING: 'true', SEARCH_PROVIDER: 'pseudo' };
+const service = useTestService({ UNBILLED_LIMIT_WORDS: '0', ...FEATURES });
+
+interface Held {
+  readonly variant: Variant;
+  readonly place: ResearchPlace;
+}
+
+/** So many of all places, evenly. */
+function chosenPlaces(): Held[] {
+  const all = Object.entries(PLACES).flatMap(([variant, places]) =>
+    places.map((place): Held => ({ variant: variant as Variant, place })),
+  );
+  const most = Math.min(KILLS, all.length);
+  return Array.from({ length: most }, (_, at) => all[Math.floor((at * all.length) / most)]).flatMap(
+    (held) => held ?? [],
+  );
+}
+
+const OTHER = 'A double shot of espresso takes 18 grams of ground coffee.';
+
+/** An honest model that finds the first claim contradicted, and corrects the block that it stands in. */
+function contradicting(question: ChatRequest): unknown {
+  const answer = honestWriting(question);
+  if (typeof answer === 'string') {
+    // What no page about watering says: the claims lead to others.
+    return isAboutSection(userTurns(question.messages).flatMap(jsonIn)) ? `${OTHER}\n\n${answer}` : answer;
+  }
+  const response = answer as Record<string, unknown>;
+  if (Array.isArray(response?.verdicts)) {
+    const [first, ...others] = response.verdicts;
+    return { verdicts: [{ ...first, verdict: 'contradicted' }, ...others] };
+  }
+  const lines = userTurns(question.messages).flatMap(jsonIn) as {
+    blocks?: { number?: number; text: string }[];
+    task?: { contradictions?: { block: number; sentence: string }[] };
+  }[];
+  const told = lines.flatMap((line) => line?.task?.contradictions ?? []);
+  const blocks = lines.flatMap((line) => line?.blocks ?? []);
+  if (told.length === 0) return response;
+  return {
+    edits: told.map(({ block, sentence }) => ({
+      block,
+      action: 'replace',
+      text: (blocks.find(({ number }) => number === block)?.text ?? '').replace(
+        sentence,
+        'Pages disagree on that.',
+      ),
+      reason: 'The passage says otherwise.',
+    })),
+  };
+}
+
+// contract.md G19, N21, N22, N28 and N32
+it('research and facts whose worker is killed at any of their steps are charged, stored and told of once, and request little again', {
+  timeout: 300_000 + KILLS * 45_000,
+}, async () => {
+  const calls = generating(service);
+  const { db } = service;
+  const model = await startWritingModel({ write: contradicting });
+  const steps = await controlSteps(db);
+  await controlResearch(db);
+  const start = (): Promise<ServiceProcess> =>
+    startProcess('worker.ts', {
+      ...service.env,
+      ...FEATURES,
+      ...model.env,
+      DATABASE_POOL_SIZE: '40',
+      DATABASE_STATEMENT_TIMEOUT_SECONDS: '600',
+    });
+  const stop = async (worker: ServiceProcess, signal: NodeJS.Signals): Promise<void> => {
+    worker.kill(signal);
+    await worker.ended;
+  };
+  const places = chosenPlaces();
+  let killed = 0;
+  for (let from = 0; from < places.length; from += AT_ONCE) {
+    const untilEnded = (jobId: string, workspace: TestWorkspace): Promise<Job> =>
+      eventually(() => calls.readJob(workspace, jobId), isFinal, 240_000);
+    const begin = async (held: Held, index: number) => {
+      // Each in a workspace of its own: those of one wait for each other.
+      const workspace = await service.workspace(CREDITS);
+      await listenToAll(db, workspace.id);
+      const { article, job } = await calls.generate(workspace, {
+        ...config,
+        topic: `Watering tomatoes, garden number ${from + index}`,
+        imageCount: 0,
+        researchEnabled: true,
+        reviewOutline: held.variant !== 'whole',
+      });
+      return { ...held, workspace, articleId: article.id, jobId: job.id };
+    };
+    type Begun = Awaited<ReturnType<typeof begin>>;
+    const approve = async (each: Begun): Promise<void> => {
+      const { etag } = await calls.outline(each.workspace, each.articleId);
+      const { body } = await calls.approve(each.workspace, each.articleId, etag);
+      each.jobId = body.job.id;
+    };
+    const chosen = places.slice(from, from + AT_ONCE);
+    const round: Begun[] = [];
+    let worker: ServiceProcess | undefined;
+    for (const [index, held] of chosen.entries()) {
+      if (held.variant === 'approved') round.push(await begin(held, index));
+    }
+    if (round.length > 0) {
+      worker = await start();
+      for (const { jobId, workspace } of round) await untilEnded(jobId, workspace);
+      await stop(worker, 'SIGTERM');
+      for (const each of round) await approve(each);
+    }
+    for (const [index, held] of chosen.entries()) {
+      if (held.variant !== 'approved') round.push(await begin(held, index));
+    }
+    await steps.holdEach(new Map(round.map(({ jobId, place }) => [jobId, place])), async () => {
+      worker = await start();
+      await eventually(
+        async () => {
+          const jobs = await Promise.all(
+            round.map(({ jobId, workspace }) => calls.readJob(workspace, jobId)),
+          );
+          const where = jobs.map(({ status }, at) => `${round[at]?.variant} ${round[at]?.place}: ${status}`);
+          return `${await steps.held()} held. ${where.join('; ')}`;
+        },
+        (shown) => shown.startsWith(`${round.length} held`),
+        240_000,
+      );
+      await stop(worker, 'SIGKILL');
+      // Of every second round nothing was committed; of the others what was under way is, and nobody knows.
+      if ((from / AT_ONCE) % 2 === 0) await steps.dropHeld();
+    });
+    killed += round.length;
+    worker = await start();
+    for (const each of round) await checkEnd(each);
+    await stop(worker, 'SIGTERM');
+
+    async function checkEnd(each: Begun): Promise<void> {
+      const { workspace, articleId, variant, place } = each;
+      const what = `${variant}: ${place}`;
+      const first = await untilEnded(each.jobId, workspace);
+      expect(first, what).toMatchObject({
+        status: 'COMPLETED',
+        consumedCredits: { whole: 5, outline: 1, approved: 4 }[variant],
+      });
+      if (variant === 'outline') {
+        await approve(each);
+        expect(await untilEnded(each.jobId, workspace), what).toMatchObject({ consumedCredits: 4 });
+      }
+      const left = CREDITS - 5;
+      expect(await calls.readWallet(workspace), what).toEqual({
+        balance: left,
+        reserved: 0,
+        available: left,
+      });
+      const types = (await calls.eventTypes(articleId)).toSorted();
+      const runs = variant === 'whole' ? 1 : 2;
+      expect(
+        types.filter((type) => type === 'credits.consumed'),
+        what,
+      ).toHaveLength(runs);
+      for (const once of ['article.created', 'article.generation.completed']) {
+        expect(
+          types.filter((type) => type === once),
+          what,
+        ).toHaveLength(1);
+      }
+      await checkRows(articleId as ArticleId, each.jobId as JobId, what);
+    }
+  }
+  expect(killed).toBe(places.length);
+  expect(partsAskedAgain(model.asked)).toBeLessThanOrEqual(killed);
+  await model.close();
+
+  /** Sources, notes and claims are there once, each quote and passage in its source; nothing was requested too often. */
+  async function checkRows(articleId: ArticleId, jobId: JobId, what: string): Promise<void> {
+    const sources = await db
+      .selectFrom('article_sources')
+      .select(['id', 'url', 'position', 'text'])
+      .where('article_id', '=', articleId)
+      .orderBy('position')
+      .execute();
+    expect(sources.length, what).toBeGreaterThanOrEqual(3);
+    expect(new Set(sources.map(({ url }) => url)).size, what).toBe(sources.length);
+    const textOf = (id: string | null): string => sources.find((source) => source.id === id)?.text ?? '';
+    const notes = await db
+      .selectFrom('article_notes')
+      .select(['source_id', 'position', 'quote'])
+      .where('article_id', '=', articleId)
+      .orderBy('position')
+      .execute();
+    expect(
+      notes.map(({ position }) => position),
+      what,
+    ).toEqual(notes.map((_, at) => at + 1));
+    expect(notes.length, what).toBeGreaterThan(0);
+    for (const { source_id, quote } of notes) expect(textOf(source_id), what).toContain(quote);
+    const claims = await db
+      .selectFrom('article_claims')
+      .select(['job_id', 'position', 'verdict', 'source_id', 'passage'])
+      .where('article_id', '=', articleId)
+      .orderBy('position')
+      .execute();
+    expect(
+      claims.map(({ position }) => position),
+      what,
+    ).toEqual(claims.map((_, at) => at + 1));
+    expect(
+      claims.map(({ verdict }) => verdict),
+      what,
+    ).toContain('contradicted');
+    for (const { job_id, source_id, passage } of claims) {
+      expect(job_id, what).toBe(jobId);
+      if (passage !== null) expect(textOf(source_id), what).toContain(passage);
+    }
+    const { rows } = await sql<{ tries: number; open: number; texts: number; unended: number }>`
+      WITH own AS (SELECT id FROM jobs WHERE article_id = ${articleId})
+      SELECT (SELECT max(tries) FROM (SELECT job_id, tries FROM generation_searches UNION ALL SELECT job_id, tries FROM generation_pages)
+          AS requested JOIN own ON own.id = job_id)::integer AS tries,
+        ((SELECT count(*) FROM generation_searches JOIN own ON own.id = job_id WHERE found IS NULL)
+          + (SELECT count(*) FROM generation_pages JOIN own ON own.id = job_id WHERE hash IS NULL AND refusal IS NULL))::integer AS open,
+        (SELECT count(*) FROM generation_pages JOIN own ON own.id = job_id WHERE text IS NOT NULL)::integer AS texts,
+        (SELECT count(*) FROM generation_parts JOIN own ON own.id = job_id WHERE content IS NULL)::integer AS unended`.execute(
+      db,
+    );
+    const [row] = rows;
+    expect(row?.tries, what).toBeLessThanOrEqual(3);
+    expect({ ...row, tries: 0 }, what).toEqual({ tries: 0, open: 0, texts: 0, unended: 0 });
+  }
+});
