@@ -44,6 +44,7 @@ const postgresUrl = z
     (text) => /^postgres(ql)?:\/\//.test(text) && URL.canParse(text),
     'expected postgres://user:password@host:port/database',
   );
+const serviceName = z.string().regex(/^[\w.-]{1,64}$/, 'expected 1 to 64 letters, digits, ._-');
 const httpUrl = z
   .string()
   .refine(
@@ -148,6 +149,9 @@ const variables = z.object({
   METRICS_PORT: withDefault(port, 0),
   METRICS_HOST: withDefault(z.string(), '127.0.0.1'),
   LOG_LEVEL: withDefault(z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']), 'info'),
+  OTEL_EXPORTER_OTLP_ENDPOINT: optional(httpUrl),
+  OTEL_SERVICE_NAME: withDefault(serviceName, 'workspace-content-service'),
+  OTEL_TRACES_SAMPLER_ARG: withDefault(fraction(0, 1), 1),
   DATA_DIR: withDefault(z.string(), '.data'),
   BLOB_STORE: withDefault(z.enum(BLOB_STORES), 'folder'),
   S3_ENDPOINT: optional(s3Endpoint),
@@ -189,6 +193,7 @@ const variables = z.object({
   SECRETS_AT_REST: withDefault(z.enum(['on', 'off']), 'on'),
   WEBHOOK_ALLOWED_NETWORKS: withDefault(networks, ''),
   IMAGE_ALLOWED_NETWORKS: withDefault(networks, ''),
+  WEBHOOK_TRACEPARENT: withDefault(flag, 'false'),
   WEBHOOK_RUNS_PER_SECOND: withDefault(count, 10),
   RATE_LIMIT_PER_KEY: withDefault(count, 6_000),
   RATE_LIMIT_PER_WORKSPACE: withDefault(count, 24_000),
