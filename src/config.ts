@@ -2,6 +2,7 @@ import { isIP } from 'node:net';
 import { availableParallelism } from 'node:os';
 import { z } from 'zod';
 import { errorMessage } from './error-text.ts';
+import { parseHeaderList } from './header-list.ts';
 import { parseNetworks } from './networks.ts';
 import { parseSecretKeys } from './secret-keys.ts';
 
@@ -93,6 +94,15 @@ const secretKeys = list.transform((entries, context) => {
   }
 });
 
+const headerList = list.transform((entries, context) => {
+  try {
+    return parseHeaderList(entries);
+  } catch (error) {
+    context.addIssue({ code: 'custom', message: errorMessage(error) });
+    return z.NEVER;
+  }
+});
+
 /** The variables that each translation engine or writer needs. Local model servers need no AI_API_KEY. */
 const NEEDED_BY_PROVIDER = {
   pseudo: [],
@@ -150,6 +160,7 @@ const variables = z.object({
   METRICS_HOST: withDefault(z.string(), '127.0.0.1'),
   LOG_LEVEL: withDefault(z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']), 'info'),
   OTEL_EXPORTER_OTLP_ENDPOINT: optional(httpUrl),
+  OTEL_EXPORTER_OTLP_HEADERS: withDefault(headerList, ''),
   OTEL_SERVICE_NAME: withDefault(serviceName, 'workspace-content-service'),
   OTEL_TRACES_SAMPLER_ARG: withDefault(fraction(0, 1), 1),
   DATA_DIR: withDefault(z.string(), '.data'),

@@ -12,7 +12,7 @@ export interface Spanned {
 }
 
 /**
- * Runs the rest of a request in a span of its own, the first of its trace (contract.md O2). It begins once the key is known:
+ * Runs the rest of a request in a span of its own, the first of its trace (contract.md O2 and O7). It begins once the key is known:
  * requests of strangers have none. A `traceparent` of the caller becomes a link; it is not continued, so that no caller
  * decides what is kept.
  * @param exchange gets the span, which {@link endRequestSpan} ends

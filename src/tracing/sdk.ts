@@ -16,6 +16,8 @@ import type { Logger } from 'pino';
 export interface TracingSettings {
   /** Base URL of the collector; `v1/traces` comes after it. */
   readonly endpoint: string;
+  /** Sent to the collector, which may want a key. */
+  readonly headers: Readonly<Record<string, string>>;
   readonly serviceName: string;
   /** The part of the traces that are kept, 0 to 1. */
   readonly ratio: number;
@@ -35,14 +37,15 @@ const WARN_EVERY_MS = 60_000;
 const MAX_VALUE_LENGTH = 256;
 
 /**
- * Starts OpenTelemetry's SDK in this process (contract.md O1 and O4). Spans are sent in the background, in batches: what a
- * collector does not take in time is dropped, and nothing waits for it.
+ * Starts OpenTelemetry's SDK in this process (contract.md O1, O4 and O6). Spans are sent in the background, in batches: what
+ * a collector does not take in time is dropped, and nothing waits for it.
  * @returns sends what is left, for three seconds at most
  */
 export function startSdk(settings: TracingSettings, logger: Logger): () => Promise<void> {
-  const { endpoint, serviceName, ratio } = settings;
+  const { endpoint, headers, serviceName, ratio } = settings;
   const exporter = new OTLPTraceExporter({
     url: new URL('v1/traces', endpoint.endsWith('/') ? endpoint : `${endpoint}/`).href,
+    headers,
     timeoutMillis: EXPORT_TIMEOUT_MS,
   });
   const provider = new TracerProvider({

@@ -12,6 +12,7 @@ async function start(): Promise<() => Promise<void>> {
   return startSdk(
     {
       endpoint: config.OTEL_EXPORTER_OTLP_ENDPOINT,
+      headers: config.OTEL_EXPORTER_OTLP_HEADERS,
       serviceName: config.OTEL_SERVICE_NAME,
       ratio: config.OTEL_TRACES_SAMPLER_ARG,
     },

@@ -88,10 +88,10 @@ export interface Collector {
   readonly paths: string[];
   /** Every byte that was received, heads of requests included. */
   bytes(): Buffer;
-  /** Spans of the trace of the span that `isIt` finds, once one of them is `isLast`. */
+  /** The spans of the trace that has the span which `isIt` finds, once they are complete. */
   trace(
     isIt: (span: ReceivedSpan) => boolean,
-    isComplete: (names: readonly string[]) => boolean,
+    isComplete: (spans: readonly ReceivedSpan[]) => boolean,
   ): Promise<ReceivedSpan[]>;
   close(): Promise<void>;
 }
@@ -122,7 +122,7 @@ export async function startCollector(respond: () => number | null = () => 200): 
           const first = spans.find(isIt);
           return first === undefined ? [] : spans.filter(({ traceId }) => traceId === first.traceId);
         },
-        (found) => isComplete(found.map(({ name }) => name)),
+        isComplete,
       ),
     close: () =>
       new Promise<void>((closed) => {

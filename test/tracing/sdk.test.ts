@@ -13,7 +13,8 @@ let collector: Collector;
 let stop: () => Promise<void>;
 beforeAll(async () => {
   collector = await startCollector();
-  const settings = { endpoint: `${collector.url}/base`, serviceName: 'tested', ratio: 1 };
+  const headers = { 'x-collector-key': 'key of the collector' };
+  const settings = { endpoint: `${collector.url}/base`, headers, serviceName: 'tested', ratio: 1 };
   stop = startSdk(settings, pino({ level: 'silent' }));
 });
 afterAll(async () => {
@@ -43,6 +44,7 @@ it('spans nest, go on from a traceparent, and are sent below the endpoint under 
   expect([first?.parent, second?.parent, third?.parent]).toEqual(['', first?.id, second?.id]);
   expect(spans.map(({ service }) => service)).toEqual(['tested', 'tested', 'tested']);
   expect(new Set(collector.paths)).toEqual(new Set(['/base/v1/traces']));
+  expect(collector.bytes().includes('key of the collector')).toBe(true);
 });
 
 it('what goes on from a trace that is not kept is not kept either', async () => {
@@ -84,8 +86,9 @@ it('sending has spans for DNS, connect, TLS and the first byte; a kept connectio
     traced(name, { parent: null }, () => post(sender, `https://secure.test:${port}/secret-path?secret=query`));
   await send('fresh');
   await send('kept alive');
-  await receiver.close();
-  await send('gone');
+  const gone = await startReceiver();
+  await gone.close();
+  await send('gone', gone.port);
   const namesOf = async (name: string, has: number) =>
     (await spansOf(name, has)).map((span) => (span.failed ? `${span.name} failed` : span.name)).sort();
   expect(await namesOf('fresh', 5)).toEqual(['connect', 'dns', 'first byte', 'fresh', 'tls']);
