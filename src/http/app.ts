@@ -121,6 +121,7 @@ export function createApp(dependencies: HttpDependencies, routes: readonly Route
     const named = namedResource(route.definition.scope, c.req.param());
     const identified = await identify(exchange, headers.get('authorization'), named);
     exchange.actor = identified.actor;
+    limiter.consume(identified.actor, exchange.headers);
     const asked = { named, identified };
     return inRequestSpan(exchange, route.definition, headers, () =>
       serveIdentified(route, exchange, c, asked),
@@ -138,7 +139,6 @@ export function createApp(dependencies: HttpDependencies, routes: readonly Route
     const { headers } = c.req.raw;
     const connection = c.env?.outgoing;
     const { actor, found, articleBytes } = identified;
-    limiter.consume(actor, exchange.headers);
     await lightTurn({ of: actor.workspaceId, waitMs: REQUEST_WAIT_MS });
     // Unknown, foreign and malformed ids get the same response, so that existence cannot be probed.
     if (!found) throw notFound(scope);

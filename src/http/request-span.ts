@@ -12,9 +12,9 @@ export interface Spanned {
 }
 
 /**
- * Runs the rest of a request in a span of its own, the first of its trace (contract.md O2 and O7). It begins once the key is known:
- * requests of strangers have none. A `traceparent` of the caller becomes a link; it is not continued, so that no caller
- * decides what is kept.
+ * Runs the rest of a request in a span of its own, the first of its trace (contract.md O2 and O7). It begins once the key is
+ * known and within its rate: others cost no more than their refusal. A `traceparent` of the caller becomes a link; it is not
+ * continued, so that no caller decides what is kept.
  * @param exchange gets the span, which {@link endRequestSpan} ends
  */
 export function inRequestSpan<Result>(
