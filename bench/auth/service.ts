@@ -1,8 +1,9 @@
 /** The whole service as `npm run server` runs it. */
-import { stopTracing } from '../../src/tracing/start.ts';
+
 import { loadConfig, requireAddresses } from '../../src/config.ts';
 import { createLogger } from '../../src/logger.ts';
 import { startServer } from '../../src/processes/server.ts';
+import { stopTracing } from '../../src/tracing/start.ts';
 import { announce } from '../lib/child.ts';
 
 const config = requireAddresses(loadConfig());

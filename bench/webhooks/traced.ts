@@ -122,7 +122,11 @@ try {
   const rates = await alternate(ROUNDS, { ours: on.rate, bare: off.rate });
   if ((await collector.count()).count === 0) throw new Error('nothing was traced');
   report('traced', [
-    { name: `created to received traced and not, ${CALLERS} callers, events/s`, higherIsBetter: true, ...rates },
+    {
+      name: `created to received traced and not, ${CALLERS} callers, events/s`,
+      higherIsBetter: true,
+      ...rates,
+    },
     { name: 'CPU of server and worker, ms an event', higherIsBetter: false, ours: on.cpu, bare: off.cpu },
     {
       name: `CPU of tracing an event, of ${TRACING_MS} ms, ms`,

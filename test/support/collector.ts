@@ -117,13 +117,10 @@ export async function startCollector(respond: () => number | null = () => 200): 
     paths,
     bytes: () => Buffer.concat(received),
     trace: (isIt, isComplete) =>
-      eventually(
-        async () => {
-          const first = spans.find(isIt);
-          return first === undefined ? [] : spans.filter(({ traceId }) => traceId === first.traceId);
-        },
-        isComplete,
-      ),
+      eventually(async () => {
+        const first = spans.find(isIt);
+        return first === undefined ? [] : spans.filter(({ traceId }) => traceId === first.traceId);
+      }, isComplete),
     close: () =>
       new Promise<void>((closed) => {
         server.close(() => closed());

@@ -59,14 +59,18 @@ it('what goes on from a trace that is not kept is not kept either', async () => 
 // contract.md O3
 it('of an error a span keeps its code or name and never its message', async () => {
   const fail = (name: string, error: unknown) =>
-    traced('failing', { parent: null, attributes: { name } }, () => Promise.reject(error)).catch(() => undefined);
+    traced('failing', { parent: null, attributes: { name } }, () => Promise.reject(error)).catch(
+      () => undefined,
+    );
   await fail('code', Object.assign(new Error('PLANTED-MESSAGE'), { code: 'ECONNREFUSED' }));
   await fail('kind', new ProviderError('refused', 'PLANTED-MESSAGE'));
   await fail('class', new TypeError('PLANTED-MESSAGE'));
   await fail('prose', Object.assign(new Error('PLANTED-MESSAGE'), { code: 'PLANTED-MESSAGE in a code' }));
   await fail('text', 'PLANTED-MESSAGE');
   const spans = await spansOf('failing', 5);
-  expect(Object.fromEntries(spans.map(({ attributes }) => [attributes.name, attributes['error.type']]))).toEqual({
+  expect(
+    Object.fromEntries(spans.map(({ attributes }) => [attributes.name, attributes['error.type']])),
+  ).toEqual({
     code: 'ECONNREFUSED',
     kind: 'ProviderError.refused',
     class: 'TypeError',
@@ -83,7 +87,9 @@ it('sending has spans for DNS, connect, TLS and the first byte; a kept connectio
   const receiver = closing(await startReceiver(undefined, { tls }));
   const { sender } = await setUpSender({ zone: { 'secure.test': [['127.0.0.1']] }, ca: tls.cert });
   const send = (name: string, port = receiver.port) =>
-    traced(name, { parent: null }, () => post(sender, `https://secure.test:${port}/secret-path?secret=query`));
+    traced(name, { parent: null }, () =>
+      post(sender, `https://secure.test:${port}/secret-path?secret=query`),
+    );
   await send('fresh');
   await send('kept alive');
   const gone = await startReceiver();
@@ -110,5 +116,9 @@ it('a receiver gets the traceparent of the attempt only where that is on', async
   await send(silent);
   const traceparent = await send(telling);
   await post(telling, `${receiver.origin}/`);
-  expect(receiver.received.map(({ headers }) => headers.traceparent)).toEqual([undefined, traceparent, undefined]);
+  expect(receiver.received.map(({ headers }) => headers.traceparent)).toEqual([
+    undefined,
+    traceparent,
+    undefined,
+  ]);
 });

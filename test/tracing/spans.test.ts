@@ -30,5 +30,7 @@ it('while tracing is off there is no span, and work is done as without', async (
   expect(span.isRecording()).toBe(false);
   expect(within(span, currentTraceparent)).toBeNull();
   expect(await traced('anything', {}, async () => 1)).toBe(1);
-  await expect(traced('anything', {}, () => Promise.reject(new Error('as before')))).rejects.toThrow('as before');
+  await expect(traced('anything', {}, () => Promise.reject(new Error('as before')))).rejects.toThrow(
+    'as before',
+  );
 });

@@ -54,27 +54,30 @@ it.each([
   ['is busy', 503],
   ['declines', 400],
   ['never responds', null],
-] as const)('a collector that %s costs no request anything, and a stop three seconds at most', async (_, answer) => {
-  const collector = await startCollector(() => answer);
-  onTestFinished(() => collector.close());
-  const env = { ...service.env, PORT: '0', OTEL_EXPORTER_OTLP_ENDPOINT: collector.url };
-  const server = await startProcess('server.ts', env);
-  const [, url = ''] = /listening on (http:[^"]+)/.exec(server.log()) ?? [];
-  const { key } = await service.workspace();
-  const read = async (): Promise<number> => {
-    const response = await fetch(`${url}/api/whoami`, { headers: { authorization: `Bearer ${key}` } });
-    await response.text();
-    return response.status;
-  };
-  // Far more than may wait.
-  const statuses = new Set<number>();
-  for (let round = 0; round < 300; round += 1) {
-    for (const status of await Promise.all(Array.from({ length: 20 }, read))) statuses.add(status);
-  }
-  expect([...statuses]).toEqual([200]);
-  expect(collector.paths.length).toBeGreaterThan(0);
-  const warnings = server.log().match(/traces not taken by the collector/g) ?? [];
-  if (answer === 400) expect(warnings).toHaveLength(1);
-  // The server's own drain comes before.
-  expect(await end(server)).toBeLessThan(6_000);
-});
+] as const)(
+  'a collector that %s costs no request anything, and a stop three seconds at most',
+  async (_, answer) => {
+    const collector = await startCollector(() => answer);
+    onTestFinished(() => collector.close());
+    const env = { ...service.env, PORT: '0', OTEL_EXPORTER_OTLP_ENDPOINT: collector.url };
+    const server = await startProcess('server.ts', env);
+    const [, url = ''] = /listening on (http:[^"]+)/.exec(server.log()) ?? [];
+    const { key } = await service.workspace();
+    const read = async (): Promise<number> => {
+      const response = await fetch(`${url}/api/whoami`, { headers: { authorization: `Bearer ${key}` } });
+      await response.text();
+      return response.status;
+    };
+    // Far more than may wait.
+    const statuses = new Set<number>();
+    for (let round = 0; round < 300; round += 1) {
+      for (const status of await Promise.all(Array.from({ length: 20 }, read))) statuses.add(status);
+    }
+    expect([...statuses]).toEqual([200]);
+    expect(collector.paths.length).toBeGreaterThan(0);
+    const warnings = server.log().match(/traces not taken by the collector/g) ?? [];
+    if (answer === 400) expect(warnings).toHaveLength(1);
+    // The server's own drain comes before.
+    expect(await end(server)).toBeLessThan(6_000);
+  },
+);

@@ -104,7 +104,11 @@ async function setUp(...events: string[]) {
 }
 const secrets: string[] = [];
 
-const traceOf = (workspace: TestWorkspace, name: string, isComplete: (spans: readonly ReceivedSpan[]) => boolean) =>
+const traceOf = (
+  workspace: TestWorkspace,
+  name: string,
+  isComplete: (spans: readonly ReceivedSpan[]) => boolean,
+) =>
   collector.trace(
     (span) => span.name === name && span.attributes['workspace.id'] === workspace.id,
     isComplete,
@@ -139,7 +143,14 @@ it('one trace leads from the request over the run, its activities, models and se
     (found) => attemptsIn(found).length === 2,
   );
   expectOneTree(spans);
-  const expected = ['StartWorkflow:generateArticle', 'RunActivity:reserve', 'chat stand-in', 'search pseudo', 'draw stand-in', 'first byte'];
+  const expected = [
+    'StartWorkflow:generateArticle',
+    'RunActivity:reserve',
+    'chat stand-in',
+    'search pseudo',
+    'draw stand-in',
+    'first byte',
+  ];
   expect([...names(spans)]).toEqual(expect.arrayContaining(expected));
   // Whichever of the two attempts made the connection.
   expect([...names(collector.spans)]).toEqual(expect.arrayContaining(['dns', 'connect']));
@@ -161,7 +172,10 @@ it('one trace leads from the request over the run, its activities, models and se
       .map(({ traceId, id }) => `00-${traceId}-${id}-01`)
       .sort(),
   );
-  const line = server.log().split('\n').find((text) => text.includes('/articles/generate"'));
+  const line = server
+    .log()
+    .split('\n')
+    .find((text) => text.includes('/articles/generate"'));
   expect(JSON.parse(line ?? '{}').traceId).toBe(spans[0]?.traceId);
 });
 
@@ -292,7 +306,13 @@ it('nothing that was sent holds a text, a key, a secret, a path or a query; what
   // The search would find them: what is looked for stands in the tables, and in what receivers and models got.
   expect(secrets.length).toBeGreaterThan(6);
   const { rows } = await sql<{ count: number }>`
-    SELECT count(*)::integer AS count FROM events WHERE convert_from(body, 'UTF8') LIKE ${`%${PLANTED}%`}`.execute(service.db);
+    SELECT count(*)::integer AS count FROM events WHERE convert_from(body, 'UTF8') LIKE ${`%${PLANTED}%`}`.execute(
+    service.db,
+  );
   expect(rows[0]?.count).toBeGreaterThan(2);
-  expect(model.requests.some(({ body, headers }) => body.includes(PLANTED) && headers.authorization?.includes(PLANTED))).toBe(true);
+  expect(
+    model.requests.some(
+      ({ body, headers }) => body.includes(PLANTED) && headers.authorization?.includes(PLANTED),
+    ),
+  ).toBe(true);
 });
