@@ -59,7 +59,12 @@ export interface ReceivedSpan {
 }
 
 const valuesOf = (attributes: readonly KeyValue[] = []): ReceivedSpan['attributes'] =>
-  Object.fromEntries(attributes.map(({ key, value }) => [key, Object.values(value)[0] ?? '']));
+  Object.fromEntries(
+    attributes.map(({ key, value: { intValue, ...value } }) => [
+      key,
+      intValue === undefined ? (Object.values(value)[0] ?? '') : Number(intValue),
+    ]),
+  );
 
 function spansIn(bytes: Buffer): ReceivedSpan[] {
   const decoded = requests.toObject(requests.decode(bytes), { longs: String }) as Decoded;

@@ -96,8 +96,8 @@ async function setUp(...events: string[]) {
   });
   expect(registered.status, JSON.stringify(registered.body)).toBe(201);
   const { endpoint, secret } = registered.body;
-  const headers = { 'x-planted': PLANTED };
-  const set = await call(workspace, 'PUT', `${path}/${endpoint.id}/settings`, { headers });
+  const settings = { description: PLANTED, rateLimit: null, headers: { 'x-planted': PLANTED } };
+  const set = await call(workspace, 'PUT', `${path}/${endpoint.id}/settings`, settings);
   expect(set.status, JSON.stringify(set.body)).toBe(200);
   secrets.push(workspace.key, secret);
   return { workspace, endpointId: String(endpoint.id), projectId: await service.project(workspace) };
