@@ -1,6 +1,9 @@
+import { Worker } from '@temporalio/worker';
 import { sql } from 'kysely';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, inject, it } from 'vitest';
 import type { JobId } from '../../src/ids.ts';
+import { installRuntime } from '../../src/temporal/runtime.ts';
+import { TRACE_HEADER } from '../../src/temporal/trace-header.ts';
 import { publishMany } from '../categories/support.ts';
 import { createArticle } from '../support/articles.ts';
 import { type Collector, type ReceivedSpan, startCollector } from '../support/collector.ts';
@@ -11,7 +14,7 @@ import { startImageModel } from '../support/image-model.ts';
 import { type CarelessModel, startCarelessModel } from '../support/model/careless-model.ts';
 import { type ServiceProcess, startProcess } from '../support/processes.ts';
 import { type Receiver, startReceiver } from '../support/receiver.ts';
-import { type Answer, type TestWorkspace, useTestService } from '../support/service.ts';
+import { type Answer, logger, type TestWorkspace, useTestService } from '../support/service.ts';
 import { connectOperator, type Operator, reconcileNow } from '../support/temporal.ts';
 import { eventually } from '../support/wait.ts';
 
@@ -177,6 +180,17 @@ it('one trace leads from the request over the run, its activities, models and se
     .split('\n')
     .find((text) => text.includes('/articles/generate"'));
   expect(JSON.parse(line ?? '{}').traceId).toBe(spans[0]?.traceId);
+  // With the header in it as without: the other histories were recorded untraced.
+  const run = spans.find(({ name }) => name === 'StartWorkflow:generateArticle');
+  const workflowId = String(run?.attributes['temporal.workflow_id']);
+  const history = await operator.client.workflow.getHandle(workflowId).fetchHistory();
+  expect(JSON.stringify(history)).toContain(TRACE_HEADER);
+  installRuntime(logger);
+  await Worker.runReplayHistory(
+    { workflowBundle: { codePath: inject('workflowBundlePath') } },
+    history,
+    workflowId,
+  );
 });
 
 // contract.md O2
