@@ -15,7 +15,7 @@ const common = {
 };
 
 /** About what a process has one of, such as its threads and its metrics, or about what makes a process unwell. */
-const APART = ['faults', 'local', 'metrics', 'processes', 'threads', 'webhooks/relay'].map(
+const APART = ['faults', 'local', 'metrics', 'processes', 'threads', 'tracing', 'webhooks/relay'].map(
   (area) => `test/${area}/**/*.test.ts`,
 );
 

@@ -1,3 +1,4 @@
+import './src/tracing/start.ts';
 import { loadConfig, requireAddresses } from './src/config.ts';
 import { createLogger } from './src/logger.ts';
 import { runUntilSignal, STOP_DEADLINE_MS } from './src/processes/lifecycle.ts';

@@ -28,6 +28,7 @@ const SUITES = {
   webhooks: 'webhooks/deliveries.ts',
   bursts: 'webhooks/bursts.ts',
   singles: 'webhooks/singles.ts',
+  traced: 'webhooks/traced.ts',
   workers: 'webhooks/workers.ts',
   paced: 'webhooks/paced.ts',
   neighbours: 'webhooks/neighbours.ts',

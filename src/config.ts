@@ -2,6 +2,7 @@ import { isIP } from 'node:net';
 import { availableParallelism } from 'node:os';
 import { z } from 'zod';
 import { errorMessage } from './error-text.ts';
+import { parseHeaderList } from './header-list.ts';
 import { parseNetworks } from './networks.ts';
 import { parseSecretKeys } from './secret-keys.ts';
 
@@ -44,6 +45,7 @@ const postgresUrl = z
     (text) => /^postgres(ql)?:\/\//.test(text) && URL.canParse(text),
     'expected postgres://user:password@host:port/database',
   );
+const serviceName = z.string().regex(/^[\w.-]{1,64}$/, 'expected 1 to 64 letters, digits, ._-');
 const httpUrl = z
   .string()
   .refine(
@@ -86,6 +88,15 @@ const cidrs = list.superRefine((texts, context) => {
 const secretKeys = list.transform((entries, context) => {
   try {
     return parseSecretKeys(entries);
+  } catch (error) {
+    context.addIssue({ code: 'custom', message: errorMessage(error) });
+    return z.NEVER;
+  }
+});
+
+const headerList = list.transform((entries, context) => {
+  try {
+    return parseHeaderList(entries);
   } catch (error) {
     context.addIssue({ code: 'custom', message: errorMessage(error) });
     return z.NEVER;
@@ -148,6 +159,10 @@ const variables = z.object({
   METRICS_PORT: withDefault(port, 0),
   METRICS_HOST: withDefault(z.string(), '127.0.0.1'),
   LOG_LEVEL: withDefault(z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']), 'info'),
+  OTEL_EXPORTER_OTLP_ENDPOINT: optional(httpUrl),
+  OTEL_EXPORTER_OTLP_HEADERS: withDefault(headerList, ''),
+  OTEL_SERVICE_NAME: withDefault(serviceName, 'workspace-content-service'),
+  OTEL_TRACES_SAMPLER_ARG: withDefault(fraction(0, 1), 1),
   DATA_DIR: withDefault(z.string(), '.data'),
   BLOB_STORE: withDefault(z.enum(BLOB_STORES), 'folder'),
   S3_ENDPOINT: optional(s3Endpoint),
@@ -189,6 +204,7 @@ const variables = z.object({
   SECRETS_AT_REST: withDefault(z.enum(['on', 'off']), 'on'),
   WEBHOOK_ALLOWED_NETWORKS: withDefault(networks, ''),
   IMAGE_ALLOWED_NETWORKS: withDefault(networks, ''),
+  WEBHOOK_TRACEPARENT: withDefault(flag, 'false'),
   WEBHOOK_RUNS_PER_SECOND: withDefault(count, 10),
   RATE_LIMIT_PER_KEY: withDefault(count, 6_000),
   RATE_LIMIT_PER_WORKSPACE: withDefault(count, 24_000),

@@ -36,6 +36,7 @@ const FLOORS = [
   'src/context.ts',
   'src/db',
   'src/threads',
+  'src/tracing',
   'src/document',
 ].map((line) => line.split(' '));
 

@@ -1,7 +1,7 @@
 /**
  * Authenticated lists of API keys through the service, against the same two statements behind bare Hono and pg: both
  * as processes of their own, over kept connections on loopback, in turns. And what judging a key costs by itself:
- * the form and checksum, the hash, the statement.
+ * the form and checksum, the hash, the statement. And the same service traced, with a collector that takes everything.
  *
  * Environment: BENCH_ROUNDS (8), BENCH_SECONDS (4) for each measurement of a round.
  */
@@ -17,12 +17,15 @@ import { createWorkspace } from '../../src/workspaces/create.ts';
 import { type Child, startChild } from '../lib/child.ts';
 import { measureRate } from '../lib/load.ts';
 import { alternate, report } from '../lib/suite.ts';
+import { startSink } from '../webhooks/receiving.ts';
 
 const ROUNDS = setting('BENCH_ROUNDS', 8);
 const DURATION_MS = setting('BENCH_SECONDS', 4) * 1_000;
 const CONNECTIONS = 16;
 const KEYS = 10;
 const CHECKS = 20_000;
+/** What tracing may take of each request (contract.md O6). */
+const TRACING_US = 150;
 
 const engines = await startEphemeralEngines();
 const db = createDatabase({ connectionString: engines.databaseUrl, prepareStatements: true });
@@ -44,11 +47,16 @@ const env = {
 };
 const service = await startChild(new URL('service.ts', import.meta.url), env);
 const bare = await startChild(new URL('bare.ts', import.meta.url), env);
+const collector = await startSink(1);
+const traced = await startChild(new URL('service.ts', import.meta.url), {
+  ...env,
+  OTEL_EXPORTER_OTLP_ENDPOINT: new URL(collector.urls[0] ?? '').origin,
+});
 
-const cpuTimes: { ours: number[]; bare: number[] } = { ours: [], bare: [] };
+const cpuTimes: Record<'ours' | 'bare' | 'traced', number[]> = { ours: [], bare: [], traced: [] };
 
 /** The rate of one side. Also notes the CPU time of a request. */
-const rateOf = (side: 'ours' | 'bare', child: Child) => async (): Promise<number> => {
+const rateOf = (side: keyof typeof cpuTimes, child: Child) => async (): Promise<number> => {
   const before = await child.cpuTime();
   const { responses, perSecond } = await measureRate({
     origin: child.url,
@@ -69,9 +77,12 @@ async function costOf(times: number, work: () => unknown): Promise<number> {
 }
 
 try {
-  const measurements = { ours: rateOf('ours', service), bare: rateOf('bare', bare) };
-  await measurements.ours();
-  await measurements.bare();
+  const measurements = {
+    ours: rateOf('ours', service),
+    bare: rateOf('bare', bare),
+    traced: rateOf('traced', traced),
+  };
+  for (const measure of Object.values(measurements)) await measure();
   for (const times of Object.values(cpuTimes)) times.length = 0;
   const rates = await alternate(ROUNDS, measurements);
 
@@ -87,16 +98,27 @@ try {
   for (const cost of Object.values(costs)) await cost();
   const figures = await alternate(5, costs);
 
+  if ((await collector.count()).count === 0) throw new Error('nothing was traced');
+  const { ours, bare: ofBare } = cpuTimes;
   report(
     'auth',
     [
       { name: 'authenticated lists, requests/s', higherIsBetter: true, promised: 0.9, ...rates },
-      { name: 'CPU time of the server per request, us', higherIsBetter: false, ...cpuTimes },
+      { name: 'CPU time of the server per request, us', higherIsBetter: false, ours, bare: ofBare },
+      {
+        name: `CPU time of tracing a request, of ${TRACING_US} us, us`,
+        higherIsBetter: false,
+        promised: 1,
+        ours: cpuTimes.traced.map((time, round) => time - (ours[round] ?? Number.NaN)),
+        bare: ours.map(() => TRACING_US),
+      },
     ],
     Object.entries(figures).map(([name, values]) => ({ name, values })),
   );
 } finally {
   await service.stop();
+  await traced.stop();
+  await collector.close();
   await bare.stop();
   await db.destroy();
   await engines.stop();

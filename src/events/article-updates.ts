@@ -3,6 +3,7 @@ import type { Tx } from '../db/database.ts';
 import { textStatement } from '../db/prepared.ts';
 import { afterCommit } from '../db/transaction.ts';
 import type { ArticleId, WorkspaceId } from '../ids.ts';
+import { currentTraceparent } from '../tracing/spans.ts';
 import type { ArticleChange } from './catalog.ts';
 import { deliveriesStored, eventsStored, type Signal } from './stored.ts';
 
@@ -20,8 +21,8 @@ const IS_ANNOUNCED = `CASE WHEN article.workspace_id = source.workspace_id AND a
  * Articles are locked FOR SHARE, so that nobody changes one between its event and the commit: its events are numbered in
  * the order of its changes. Nobody is waited for: an article that somebody holds is left (`skipped`).
  *
- * @param source a statement of at most one row: `workspace_id`, `request_id`, `changed`, `article_ids`, and
- *   `created_at`; endpoints registered later get nothing
+ * @param source a statement of at most one row: `workspace_id`, `request_id`, `traceparent`, `changed`, `article_ids`,
+ *   and `created_at`; endpoints registered later get nothing
  * @param leave what becomes of skipped articles: further parts of the WITH, over `source` and `skipped (ids)`
  * @param also further columns of the result
  */
@@ -42,7 +43,7 @@ export const articleUpdatesOf = (source: string, leave: string, also = ''): stri
     WHERE ${IS_ANNOUNCED}
     FOR SHARE OF article SKIP LOCKED
   ), input AS MATERIALIZED (
-    SELECT uuidv7() AS id, locked.id AS article_id, source.workspace_id, source.request_id,
+    SELECT uuidv7() AS id, locked.id AS article_id, source.workspace_id, source.request_id, source.traceparent,
       convert_to('{"event":"article.updated","data":' || row_to_json(payload)::text || '}', 'UTF8') AS body
     FROM source
     CROSS JOIN LATERAL unnest(source.article_ids) WITH ORDINALITY AS listed (id, position)
@@ -62,8 +63,9 @@ export const articleUpdatesOf = (source: string, leave: string, also = ''): stri
     WHERE ${IS_ANNOUNCED}
       AND listed.id NOT IN (SELECT id FROM locked)
   ), stored AS (
-    INSERT INTO events (id, workspace_id, type, article_id, body, request_id, created_at)
-    SELECT id, workspace_id, 'article.updated', article_id, body, request_id, uuid_extract_timestamp(id) FROM input
+    INSERT INTO events (id, workspace_id, type, article_id, body, request_id, traceparent, created_at)
+    SELECT id, workspace_id, 'article.updated', article_id, body, request_id, traceparent, uuid_extract_timestamp(id)
+    FROM input
   ), numbered_later AS (
     INSERT INTO event_queue (workspace_id, event_id, event_created_at)
     SELECT workspace_id, id, uuid_extract_timestamp(id) FROM input ORDER BY id
@@ -100,10 +102,10 @@ const storeUpdates = textStatement<UpdatesStored>(
   articleUpdatesOf(
     `
     SELECT $1::uuid AS workspace_id, $2::text AS request_id, $3::text[] AS changed, $4::uuid[] AS article_ids,
-      'infinity'::timestamptz AS created_at`,
+      $5::text AS traceparent, 'infinity'::timestamptz AS created_at`,
     `, left_to_relays AS (
-    INSERT INTO event_fanouts (workspace_id, changed, request_id, article_ids, created_at)
-    SELECT source.workspace_id, changed, request_id, ids, clock_timestamp() FROM source, skipped
+    INSERT INTO event_fanouts (workspace_id, changed, request_id, traceparent, article_ids, created_at)
+    SELECT source.workspace_id, changed, request_id, traceparent, ids, clock_timestamp() FROM source, skipped
     WHERE ids IS NOT NULL
   )`,
   ),
@@ -119,7 +121,8 @@ export async function recordArticleUpdates(
   articleIds: readonly ArticleId[],
   changed: readonly ArticleChange[],
 ): Promise<void> {
-  const [stored] = await storeUpdates(tx, actor.workspaceId, requestId, changed, articleIds);
+  const { workspaceId } = actor;
+  const [stored] = await storeUpdates(tx, workspaceId, requestId, changed, articleIds, currentTraceparent());
   if (stored === undefined) return;
   if (stored.events > 0) afterCommit(tx, signalOf(stored).notify);
   if (stored.skipped) afterCommit(tx, deliveriesStored.notify);

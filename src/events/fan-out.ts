@@ -6,6 +6,7 @@ import { inLivingProject } from '../db/living-projects.ts';
 import { textStatement } from '../db/prepared.ts';
 import { afterCommit, retryingConflicts } from '../db/transaction.ts';
 import type { ArticleId, FanOutId, WorkspaceId } from '../ids.ts';
+import { currentTraceparent } from '../tracing/spans.ts';
 import { articleUpdatesOf, recordArticleUpdates, signalOf, type UpdatesStored } from './article-updates.ts';
 import type { ArticleChange } from './catalog.ts';
 import { deliveriesStored, eventsQueued } from './stored.ts';
@@ -56,8 +57,9 @@ export async function announceToCarriers(
         LEAST(${MAX_ARTICLES}, GREATEST(1, ${MAX_DELIVERIES} / GREATEST(1, living))) AS size
       FROM counted, listening
     ), frozen AS (
-      INSERT INTO event_fanouts (workspace_id, changed, request_id, article_ids, created_at)
-      SELECT ${workspaceId}, ${[...changed]}, ${context.requestId}, ids[first : first + size - 1], clock_timestamp()
+      INSERT INTO event_fanouts (workspace_id, changed, request_id, traceparent, article_ids, created_at)
+      SELECT ${workspaceId}, ${[...changed]}, ${context.requestId}, ${currentTraceparent()},
+        ids[first : first + size - 1], clock_timestamp()
       FROM announced CROSS JOIN LATERAL generate_series(1, announced, size) AS first
       WHERE later
     )

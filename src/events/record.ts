@@ -4,12 +4,13 @@ import type { Author, Origin } from '../context.ts';
 import type { Tx } from '../db/database.ts';
 import { lastStatement, textStatement } from '../db/prepared.ts';
 import { afterCommit } from '../db/transaction.ts';
+import { currentTraceparent } from '../tracing/spans.ts';
 import type { NewEvent } from './catalog.ts';
 import { deliveriesStored, eventsStored } from './stored.ts';
 
 /**
- * Parameters: workspace, request id, then types, article ids and bodies in one order. The ids have the same order:
- * `uuidv7()` grows within a session. So have the ids of the queue, by which sequencers number the events.
+ * Parameters: workspace, request id, then types, article ids and bodies in one order, and the active `traceparent`. The ids
+ * have the same order: `uuidv7()` grows within a session. So have the ids of the queue, by which sequencers number the events.
  */
 const storing = (alsoDone: string): string => `
    WITH input AS MATERIALIZED (
@@ -26,8 +27,8 @@ const storing = (alsoDone: string): string => `
      FROM input JOIN subscribers ON input.type = ANY (subscribers.events)
      ORDER BY input.id, subscribers.id
    ), stored AS (
-     INSERT INTO events (id, workspace_id, type, article_id, body, request_id, created_at)
-     SELECT id, $1, type, article_id, body, $2, uuid_extract_timestamp(id)
+     INSERT INTO events (id, workspace_id, type, article_id, body, request_id, traceparent, created_at)
+     SELECT id, $1, type, article_id, body, $2, $6, uuid_extract_timestamp(id)
      FROM input
    ), numbered_later AS (
      INSERT INTO event_queue (workspace_id, event_id, event_created_at)
@@ -45,15 +46,15 @@ const storeEvents = textStatement<Stored>('record_events', storing(''));
 const CHANGE = storing(`, audited AS (
      INSERT INTO audit_entries
        (id, workspace_id, request_id, actor_kind, actor_id, action, target_type, target_id, details, created_at)
-     VALUES ($6, $1, $2, $7, $8, $9, $10, $11, $12, clock_timestamp())
+     VALUES ($7, $1, $2, $8, $9, $10, $11, $12, $13, clock_timestamp())
    )`);
 const storeChange = textStatement<Stored>('record_change', CHANGE);
 const storeAndCommit = lastStatement<Stored>('record_change', CHANGE);
 
 /**
- * Stores events with the exact bytes that will be sent, a row of the queue for each, and one delivery per active
- * endpoint that subscribes to their type, as rows of the caller's transaction (one of `inTransaction`). One statement
- * for any number of events. Sequencers and relays are notified after the commit.
+ * Stores events with the exact bytes that will be sent and the span that stores them, a row of the queue for each, and one
+ * delivery per active endpoint that subscribes to their type, as rows of the caller's transaction (one of
+ * `inTransaction`). One statement for any number of events. Sequencers and relays are notified after the commit.
  *
  * Endpoints are read FOR KEY SHARE: the last step of deleting one waits for this transaction.
  */
@@ -86,6 +87,7 @@ const parametersOf = ({ actor, requestId }: Origin, events: readonly NewEvent[])
   events.map((event) => event.type),
   events.map(({ data }) => ('articleId' in data ? data.articleId : null)),
   events.map((event) => Buffer.from(JSON.stringify({ event: event.type, data: event.data }))),
+  currentTraceparent(),
 ];
 
 function notifyAfterCommit(tx: Tx, [stored]: readonly Stored[]): void {

@@ -24,6 +24,7 @@ import { createProbes, type Page } from './pages.ts';
 import { createProgress } from './progress.ts';
 import { createRateLimiter } from './rate-limits.ts';
 import type { Readiness } from './readiness.ts';
+import { inRequestSpan } from './request-span.ts';
 import {
   bytesBesidesBody,
   bytesPerBodyByte,
@@ -33,7 +34,7 @@ import {
   workRoomOf,
 } from './rooms.ts';
 import type { RouteModule } from './route.ts';
-import { type Keys, namedResource, scopedParams } from './scope.ts';
+import { type Identified, type Keys, type NamedResource, namedResource, scopedParams } from './scope.ts';
 import { JsonStream } from './stream-list.ts';
 import { createIdentifyClient } from './unknown-keys.ts';
 
@@ -116,21 +117,33 @@ export function createApp(dependencies: HttpDependencies, routes: readonly Route
     });
 
   const serve = (route: RouteModule) => async (exchange: Exchange, c: Context<Env>) => {
+    const { headers } = c.req.raw;
+    const named = namedResource(route.definition.scope, c.req.param());
+    const identified = await identify(exchange, headers.get('authorization'), named);
+    exchange.actor = identified.actor;
+    limiter.consume(identified.actor, exchange.headers);
+    const asked = { named, identified };
+    return inRequestSpan(exchange, route.definition, headers, () =>
+      serveIdentified(route, exchange, c, asked),
+    );
+  };
+
+  const serveIdentified = async (
+    route: RouteModule,
+    exchange: Exchange,
+    c: Context<Env>,
+    { named, identified }: { readonly named: NamedResource; readonly identified: Identified },
+  ): Promise<Response> => {
     const { definition } = route;
     const { scope, permissions, upload, bodyBytes = DEFAULT_BODY_BYTES } = definition;
     const { headers } = c.req.raw;
     const connection = c.env?.outgoing;
-    const given = c.req.param();
-    const named = namedResource(scope, given);
-    const identified = await identify(exchange, headers.get('authorization'), named);
     const { actor, found, articleBytes } = identified;
-    exchange.actor = actor;
-    limiter.consume(actor, exchange.headers);
     await lightTurn({ of: actor.workspaceId, waitMs: REQUEST_WAIT_MS });
     // Unknown, foreign and malformed ids get the same response, so that existence cannot be probed.
     if (!found) throw notFound(scope);
     refuseSuspended(identified);
-    const params = scopedParams(named, given);
+    const params = scopedParams(named, c.req.param());
     requirePermissions(actor, ...permissions);
     const held = workspaces.open(actor.workspaceId);
     exchange.room = held;

@@ -3,25 +3,23 @@ import { writeSync } from 'node:fs';
 import type { HttpBindings } from '@hono/node-server';
 import type { Context } from 'hono';
 import type { Logger } from 'pino';
-import type { KeyActor } from '../context.ts';
 import { redactSecrets } from '../error-text.ts';
 import { ServiceError } from '../errors.ts';
 import { writeJson } from '../json-text.ts';
 import type { Holding, Room } from '../room.ts';
 import { type Report, toProblem, toServiceError, UNEXPECTED } from './problems.ts';
 import type { Progress } from './progress.ts';
+import { endRequestSpan, type Spanned } from './request-span.ts';
 import { SENT_AT_ONCE, sendBody } from './sent-body.ts';
 import { createUnreadBodies, isUnread } from './unread-body.ts';
 
 /** What is known of a request from its start to its log line. */
-export interface Exchange {
+export interface Exchange extends Spanned {
   readonly requestId: string;
-  readonly startedAt: number;
   /** The client, as rate limits and the log name it. */
   readonly address: string;
   /** Headers of its response beyond those of every response. */
   readonly headers: Record<string, string>;
-  actor?: KeyActor;
   /** Memory that the request holds until its response is sent; of strangers until it is known whose request it is. */
   room: Holding;
   status: number;
@@ -194,8 +192,10 @@ export function createExchanges({
         if (outgoing === undefined || outgoing.closed) exchange.room.release();
         else outgoing.once('close', exchange.room.release);
       }
-      const { requestId, actor, status } = exchange;
+      const { requestId, actor, span, status } = exchange;
       const milliseconds = performance.now() - exchange.startedAt;
+      const traceId = span?.isRecording() ? span.spanContext().traceId : undefined;
+      if (span !== undefined) endRequestSpan(span, status);
       const method = c.req.method;
       line(
         quiet ? 'debug' : 'info',
@@ -207,6 +207,7 @@ export function createExchanges({
           milliseconds: Math.round(milliseconds * 10) / 10,
           address,
           ...(actor === undefined ? {} : { keyId: actor.keyId, workspaceId: actor.workspaceId }),
+          ...(traceId === undefined ? {} : { traceId }),
         },
         'request',
       );

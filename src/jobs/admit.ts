@@ -12,6 +12,7 @@ import { notFound } from '../errors.ts';
 import type { NewEvent } from '../events/catalog.ts';
 import { recordEvents } from '../events/record.ts';
 import { type ArticleId, type JobId, newId, type ProjectId, type WorkspaceId } from '../ids.ts';
+import { currentTraceparent } from '../tracing/spans.ts';
 import { PURPOSES } from './purposes.ts';
 import { type JobRow, jobColumns, toJob } from './queries.ts';
 import type { JobRuns } from './runs.ts';
@@ -118,6 +119,7 @@ export async function admitJob(
     held_bytes: bytes,
     workflow_id: rest.workflowId(jobId),
     request_id: context.requestId,
+    traceparent: currentTraceparent(),
   };
   const job = await tx
     .insertInto('jobs')
@@ -131,7 +133,7 @@ export async function admitJob(
         .where('projects.deleted_at', 'is', null)
         .forShare(),
     )
-    .returning([...jobColumns, 'purpose', 'workflow_id', 'request_id'])
+    .returning([...jobColumns, 'purpose', 'workflow_id', 'request_id', 'traceparent'])
     .executeTakeFirstOrThrow(() => notFound('article'));
   await rest.record(jobId);
   await recordEvents(tx, context, rest.events(jobId));

@@ -6,6 +6,7 @@ import { searchAttributes } from '../temporal/search-attributes.ts';
 import { PARALLEL_BATCHES } from '../temporal/shapes.ts';
 import type { TaskQueues } from '../temporal/task-queues.ts';
 import { startOnce, type TemporalClient, workspaceShare } from '../temporal/workflow-client.ts';
+import { continuing } from '../tracing/spans.ts';
 import { PURPOSES } from './purposes.ts';
 
 const DEADLINE_MS = 2_000;
@@ -13,7 +14,7 @@ const DEADLINE_MS = 2_000;
 /** What starting a run needs of its job. */
 export type StartableJob = Pick<
   Selectable<Tables['jobs']>,
-  'id' | 'workspace_id' | 'article_id' | 'purpose' | 'workflow_id' | 'request_id'
+  'id' | 'workspace_id' | 'article_id' | 'purpose' | 'workflow_id' | 'request_id' | 'traceparent'
 >;
 
 export interface StartDependencies {
@@ -48,20 +49,22 @@ export async function startRun(
   },
 ): Promise<boolean> {
   const weight = (await isOnlyJob(db, job)) ? PARALLEL_BATCHES : 1;
-  return startOnce(client, run.workflow, {
-    deadlineMs: DEADLINE_MS,
-    taskQueue: run.taskQueue,
-    workflowId: job.workflow_id,
-    args: [{ jobId: job.id }],
-    staticSummary: run.summary,
-    priority: workspaceShare(job.workspace_id, weight),
-    memo: { requestId: job.request_id ?? '', jobId: job.id },
-    typedSearchAttributes: [
-      { key: searchAttributes.workspaceId, value: job.workspace_id },
-      { key: searchAttributes.articleId, value: job.article_id },
-      { key: searchAttributes.jobKind, value: PURPOSES[job.purpose].kind },
-    ],
-  });
+  const start = () =>
+    startOnce(client, run.workflow, {
+      deadlineMs: DEADLINE_MS,
+      taskQueue: run.taskQueue,
+      workflowId: job.workflow_id,
+      args: [{ jobId: job.id }],
+      staticSummary: run.summary,
+      priority: workspaceShare(job.workspace_id, weight),
+      memo: { requestId: job.request_id ?? '', jobId: job.id },
+      typedSearchAttributes: [
+        { key: searchAttributes.workspaceId, value: job.workspace_id },
+        { key: searchAttributes.articleId, value: job.article_id },
+        { key: searchAttributes.jobKind, value: PURPOSES[job.purpose].kind },
+      ],
+    });
+  return job.traceparent === null ? start() : continuing(job.traceparent, start);
 }
 
 /** Whether the workspace has no other open job. */

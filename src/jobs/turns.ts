@@ -163,7 +163,7 @@ export async function passTurn(dependencies: TurnDependencies, jobId: JobId): Pr
     SELECT next.*, ${mostRuns(workspace, engineSlots)} - under_way.runs AS free FROM jobs AS ended
     CROSS JOIN LATERAL (SELECT ${runsUnderWay(workspace)} AS runs) AS under_way
     CROSS JOIN LATERAL (
-      SELECT id, workspace_id, article_id, purpose, workflow_id, request_id FROM jobs AS waiting
+      SELECT id, workspace_id, article_id, purpose, workflow_id, request_id, traceparent FROM jobs AS waiting
       WHERE waiting.workspace_id = ended.workspace_id AND ended_at IS NULL AND status = 'QUEUED'
       ORDER BY created_at, id
       LIMIT ${OPEN_RUNS}::integer - under_way.runs) AS next

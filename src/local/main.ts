@@ -1,4 +1,5 @@
 /** `npm start`: everything the service needs, in one process and two engines. */
+import '../tracing/start.ts';
 import { bootstrapWorkspace, DEFAULT_WORKSPACE } from '../workspaces/bootstrap.ts';
 import type { CreatedWorkspace } from '../workspaces/create.ts';
 import { print, runLocally } from './run-locally.ts';

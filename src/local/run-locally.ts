@@ -2,6 +2,7 @@ import { EventEmitter } from 'node:events';
 import { type Logger, pino } from 'pino';
 import { type Config, ConfigurationError, loadConfig } from '../config.ts';
 import { createLogger } from '../logger.ts';
+import { stopTracing } from '../tracing/start.ts';
 import { type LocalService, startLocalService, UserError, untilAborted } from './service.ts';
 
 /** A repeated signal within this time is the same Ctrl-C, forwarded by npm. */
@@ -47,6 +48,7 @@ export async function runLocally({ name, env, use }: LocalRun): Promise<never> {
     if (!stop.signal.aborted) fail(error);
   }
   await service?.stop();
+  await stopTracing();
   process.exit(failed ? 1 : 0);
 }
 

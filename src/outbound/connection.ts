@@ -1,4 +1,5 @@
 import type { Socket } from 'node:net';
+import { phases } from '../tracing/spans.ts';
 import type { Deadline } from './deadline.ts';
 import {
   CLOSED_MESSAGE,
@@ -66,6 +67,7 @@ export function openConnection(socket: Socket): Connection {
         const bytes = Buffer.concat([Buffer.from(headOf(request), 'latin1'), request.body]);
         if (!isOpen()) throw new NothingWritten(CLOSED_MESSAGE);
         const reader = createResponseReader(maxBodyBytes);
+        const endPhase = phases()('first byte');
         let redirectTimer: NodeJS.Timeout | undefined;
         /** Ends the exchange: with the response if its head was read, else with the failure. */
         const end = (failure: () => unknown): void => {
@@ -75,11 +77,15 @@ export function openConnection(socket: Socket): Connection {
           const response = reader.response();
           if (response !== null && socket.writableLength > 0) response.reusableMs = 0;
           if (response === null || response.reusableMs === 0) socket.destroy();
-          if (response === null) reject(failure());
-          else resolve(response);
+          if (response === null) {
+            const reason = failure();
+            endPhase(reason);
+            reject(reason);
+          } else resolve(response);
         };
         exchange = {
           read(received) {
+            endPhase();
             try {
               if (reader.read(received)) return end(() => null);
             } catch (error) {

@@ -1,5 +1,6 @@
 import { connect as connectTcp, isIP, type LookupFunction, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
+import { phases } from '../tracing/spans.ts';
 import { BLOCKED_ADDRESS_MESSAGE, hostOf } from './address-guard.ts';
 import { describeNetworkError, SendFailure } from './failure.ts';
 import type { AddressGuard, VettedAddress } from './resolver.ts';
@@ -48,8 +49,17 @@ export function dial(
           rejectUnauthorized: true,
         })
       : connectTcp(options);
+    const begin = phases();
+    let endPhase = begin('connect');
+    if (secure) {
+      socket.once('connect', () => {
+        endPhase();
+        endPhase = begin('tls');
+      });
+    }
     const abort = (): void => fail(signal.reason);
     const fail = (reason: unknown): void => {
+      endPhase(reason);
       signal.removeEventListener('abort', abort);
       socket.destroy();
       reject(reason);
@@ -60,6 +70,7 @@ export function dial(
     socket.once(secure ? 'secureConnect' : 'connect', () => {
       if (!isAllowed(socket, guard)) return fail(new SendFailure(BLOCKED_ADDRESS_MESSAGE));
       signal.removeEventListener('abort', abort);
+      endPhase();
       resolve(socket);
     });
   });

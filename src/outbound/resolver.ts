@@ -1,6 +1,8 @@
 import { Resolver } from 'node:dns/promises';
+import { SpanKind } from '@opentelemetry/api';
 import { errorCode } from '../error-text.ts';
 import type { AllowedNetworks } from '../networks.ts';
+import { traced } from '../tracing/spans.ts';
 import {
   BLOCKED_ADDRESS_MESSAGE,
   classifyAddress,
@@ -65,7 +67,15 @@ export function createAddressGuard(options: AddressGuardOptions): AddressGuard {
       : { kind: 'resolved', addresses: [first, ...others] };
   };
 
-  return { resolve, allows };
+  return {
+    resolve: (host) =>
+      traced('dns', { kind: SpanKind.CLIENT }, async (span) => {
+        const resolution = await resolve(host);
+        span.setAttribute('dns.result', resolution.kind);
+        return resolution;
+      }),
+    allows,
+  };
 }
 
 async function resolveWithin(milliseconds: number, query: Promise<string[]>): Promise<DnsResult> {

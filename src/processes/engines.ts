@@ -6,6 +6,7 @@ import { createArticleWriters } from '../generation/writing/index.ts';
 import type { ArticleWriters } from '../generation/writing/writer.ts';
 import type { MediaProcessor } from '../media/media.ts';
 import { createMediaProcessor } from '../media/processor.ts';
+import { tracedImages, tracedTranslations } from '../providers/engine-spans.ts';
 import type { ImageModel } from '../providers/image-model.ts';
 import { createImageModel, noteImageProvider } from '../providers/images/index.ts';
 import { createTranslationProvider } from '../providers/index.ts';
@@ -30,18 +31,19 @@ export type EngineOverrides = Partial<
   Pick<Engines, 'provider' | 'suggestions' | 'writers' | 'imageModel' | 'research'>
 >;
 
-/** The engines of the configuration. */
+/** The engines of the configuration; each of their calls is a span. */
 export async function createEngines(
   config: ConnectedConfig,
   logger: Logger,
   overrides: EngineOverrides,
 ): Promise<Engines> {
   noteImageProvider(config, logger);
+  const imageModel = overrides.imageModel ?? createImageModel(config);
   return {
-    provider: overrides.provider ?? createTranslationProvider(config),
+    provider: tracedTranslations(overrides.provider ?? createTranslationProvider(config)),
     suggestions: overrides.suggestions ?? createSuggestionProvider(config),
     writers: overrides.writers ?? createArticleWriters(config, logger),
-    imageModel: overrides.imageModel ?? createImageModel(config),
+    imageModel: imageModel && tracedImages(imageModel),
     research: overrides.research ?? (await createResearch(config)),
     media: createMediaProcessor({ logger }),
     blobs: await createBlobStore(config),

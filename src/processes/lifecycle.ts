@@ -1,5 +1,6 @@
 import type { Logger } from 'pino';
 import { ConfigurationError } from '../config.ts';
+import { stopTracing } from '../tracing/start.ts';
 
 /**
  * How long an orderly stop may take, in milliseconds: longer than a server's longest request, and than the part of an article
@@ -42,6 +43,7 @@ export async function runUntilSignal(
   } catch (error) {
     fail(error);
   }
+  await stopTracing();
   process.exit(failed ? 1 : 0);
 }
 

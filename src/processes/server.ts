@@ -27,6 +27,7 @@ import { withAuthority } from '../roles/present-authority.ts';
 import { openClientConnection } from '../temporal/client-connection.ts';
 import { temporalConnectionOptions } from '../temporal/connection-options.ts';
 import { taskQueues } from '../temporal/task-queues.ts';
+import { clientInterceptors } from '../temporal/tracing.ts';
 import { closeThreads } from '../threads/pool.ts';
 import { turnsAwaited } from '../threads/turns.ts';
 import { createCatchUp } from '../translations/project/catch-up.ts';
@@ -78,10 +79,14 @@ export async function startServer(config: ConnectedConfig, logger: Logger): Prom
     throw error;
   });
   const connection = openClientConnection(target);
-  const client = new Client({ connection, namespace: config.TEMPORAL_NAMESPACE });
+  const client = new Client({
+    connection,
+    namespace: config.TEMPORAL_NAMESPACE,
+    interceptors: clientInterceptors,
+  });
   const guard = createAddressGuard({ allowedNetworks: config.WEBHOOK_ALLOWED_NETWORKS });
   const imageGuard = createAddressGuard({ allowedNetworks: config.IMAGE_ALLOWED_NETWORKS });
-  const sender = createWebhookSender({ guard });
+  const sender = createWebhookSender({ guard, sendsTraceparent: config.WEBHOOK_TRACEPARENT });
   const lastUsed = createLastUsedRecorder(db, logger);
   const blobs = await createBlobStore(config);
   const media = createMediaProcessor({ logger });

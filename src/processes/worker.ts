@@ -22,6 +22,7 @@ import { askForNamespace, explainRefusal, watchAccess } from '../temporal/access
 import { bundleWorkflows } from '../temporal/bundle.ts';
 import { sdkMetricsUrl } from '../temporal/runtime.ts';
 import { taskQueues } from '../temporal/task-queues.ts';
+import { activityInterceptors, clientInterceptors } from '../temporal/tracing.ts';
 import { workerTuning } from '../temporal/tuning.ts';
 import { closeThreads } from '../threads/pool.ts';
 import { type AttemptEnd, createFigures } from '../webhooks/health/figures.ts';
@@ -121,9 +122,14 @@ export async function startWorker(
   connected = connection;
   const sender = createWebhookSender({
     guard: createAddressGuard({ allowedNetworks: config.WEBHOOK_ALLOWED_NETWORKS }),
+    sendsTraceparent: config.WEBHOOK_TRACEPARENT,
   });
   const engines = await createEngines(config, logger, overrides);
-  const client = new Client({ connection, namespace: config.TEMPORAL_NAMESPACE });
+  const client = new Client({
+    connection,
+    namespace: config.TEMPORAL_NAMESPACE,
+    interceptors: clientInterceptors,
+  });
   const notifier = startDeliveryNotifier({ connectionString: config.DATABASE_URL, logger });
   const stopped = new AbortController();
   const deliveries = createDeliveryDatabase(config, logger);
@@ -188,12 +194,14 @@ export async function startWorker(
       ...activitiesOnly,
       taskQueue: names.jobSteps,
       activities: jobs,
+      interceptors: activityInterceptors,
       maxConcurrentActivityTaskExecutions: JOB_STEPS,
     }),
     Worker.create({
       ...activitiesOnly,
       taskQueue: names.engineCalls,
       activities: jobs,
+      interceptors: activityInterceptors,
       ...tuning.engineCalls,
       ...ENGINE_CALLS_STOP,
     }),
@@ -213,6 +221,7 @@ export async function startWorker(
     Worker.create({
       ...common,
       taskQueue: names.ai,
+      interceptors: activityInterceptors,
       activities: createAiActivities({ db, provider: engines.suggestions }),
       maxCachedWorkflows: 200,
       // A request waits for each of these runs: when the worker that has it cached is lost, another takes over at once.
@@ -221,6 +230,7 @@ export async function startWorker(
     Worker.create({
       ...common,
       taskQueue: names.maintenance,
+      interceptors: activityInterceptors,
       activities: createMaintenanceActivities({
         db,
         client,

@@ -1,6 +1,7 @@
 /** Requests a JSON object from a model behind an OpenAI-compatible API. */
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
 import { APICallError } from 'ai';
+import { tracedChat } from './engine-spans.ts';
 import { type EngineNames, machineCode, noResponse, statusError } from './http.ts';
 import { ProviderError } from './types.ts';
 
@@ -83,19 +84,20 @@ export function createChatModel({ baseUrl, model, apiKey, timeoutMs }: ChatModel
     ...(apiKey === undefined ? {} : { apiKey }),
   }).chatModel(model);
   return {
-    async complete({ signal, ...request }) {
-      signal.throwIfAborted();
-      const deadline = AbortSignal.timeout(timeoutMs);
-      const result = await Promise.resolve(
-        chat.doGenerate({ ...callOptions(request), abortSignal: AbortSignal.any([signal, deadline]) }),
-      ).catch((error: unknown) => {
-        throw signal.aborted || deadline.aborted
-          ? noResponse(LANGUAGE_MODEL, error, { timeoutMs, signal, deadline })
-          : callError(error, { timeoutMs, signal, deadline, apiKey });
-      });
-      const text = result.content.map((part) => (part.type === 'text' ? part.text : '')).join('');
-      return readCompletion(text, result.finishReason.unified, request);
-    },
+    complete: ({ signal, ...request }) =>
+      tracedChat(model, async () => {
+        signal.throwIfAborted();
+        const deadline = AbortSignal.timeout(timeoutMs);
+        const result = await Promise.resolve(
+          chat.doGenerate({ ...callOptions(request), abortSignal: AbortSignal.any([signal, deadline]) }),
+        ).catch((error: unknown) => {
+          throw signal.aborted || deadline.aborted
+            ? noResponse(LANGUAGE_MODEL, error, { timeoutMs, signal, deadline })
+            : callError(error, { timeoutMs, signal, deadline, apiKey });
+        });
+        const text = result.content.map((part) => (part.type === 'text' ? part.text : '')).join('');
+        return readCompletion(text, result.finishReason.unified, request);
+      }),
   };
 }
 

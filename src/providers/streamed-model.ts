@@ -12,6 +12,7 @@ import {
   readCompletion,
   type TokenUsage,
 } from './chat-model.ts';
+import { tracedChat } from './engine-spans.ts';
 import { wasRequestWritten } from './http.ts';
 import { ProviderError } from './types.ts';
 
@@ -86,24 +87,25 @@ export function createStreamedModel({
   };
 
   return {
-    async complete({ signal, ...request }) {
-      signal.throwIfAborted();
-      const clock = startClock(limits);
-      try {
-        return await call(request, clock, signal).catch((error: unknown) => {
-          if (limitName === MAX_COMPLETION_TOKENS || !asksForOtherName(error)) throw error;
-          limitName = MAX_COMPLETION_TOKENS;
-          return call(request, clock, signal);
-        });
-      } catch (error) {
-        if (signal.aborted) throw signal.reason;
-        if (clock.signal.aborted) throw unanswered(clock.signal.reason, error);
-        if (error instanceof ProviderError) throw error;
-        throw errorResponse(error, apiKey) ?? failure(error);
-      } finally {
-        clock.stop();
-      }
-    },
+    complete: ({ signal, ...request }) =>
+      tracedChat(model, async () => {
+        signal.throwIfAborted();
+        const clock = startClock(limits);
+        try {
+          return await call(request, clock, signal).catch((error: unknown) => {
+            if (limitName === MAX_COMPLETION_TOKENS || !asksForOtherName(error)) throw error;
+            limitName = MAX_COMPLETION_TOKENS;
+            return call(request, clock, signal);
+          });
+        } catch (error) {
+          if (signal.aborted) throw signal.reason;
+          if (clock.signal.aborted) throw unanswered(clock.signal.reason, error);
+          if (error instanceof ProviderError) throw error;
+          throw errorResponse(error, apiKey) ?? failure(error);
+        } finally {
+          clock.stop();
+        }
+      }),
   };
 }
 

@@ -64,6 +64,7 @@ function openJobs({ db, areas, minimumAgeMs }: JobDependencies, after: RowPlace)
       'article_id',
       'workflow_id',
       'request_id',
+      'traceparent',
       'created_at',
     ])
     .select(gone.as('gone'))

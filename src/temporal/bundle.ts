@@ -11,9 +11,12 @@ const logger = {
   error: (message: string) => process.stderr.write(`${message}\n`),
 };
 
+const pathOf = (file: string): string => fileURLToPath(new URL(`../../workflows/${file}`, import.meta.url));
+
 /** All workflows as one script; 1 to 3 seconds of work, so production workers get the finished file. */
 export const bundleWorkflows = (): Promise<WorkflowBundleWithSourceMap> =>
   bundleWorkflowCode({
-    workflowsPath: fileURLToPath(new URL('../../workflows/index.ts', import.meta.url)),
+    workflowsPath: pathOf('index.ts'),
+    workflowInterceptorModules: [pathOf('trace-headers.ts')],
     logger,
   });

@@ -56,6 +56,10 @@ it.each([
   ['RETENTION_DAYS', 'Infinity'],
   ['AI_WAIT_SECONDS', ' 5'],
   ['LOG_LEVEL', 'verbose'],
+  ['OTEL_EXPORTER_OTLP_ENDPOINT', 'collector:4318'],
+  ['OTEL_SERVICE_NAME', 'two words'],
+  ['OTEL_TRACES_SAMPLER_ARG', '1.1'],
+  ['WEBHOOK_TRACEPARENT', 'yes'],
 ])('%s=%s stops the start with its name', (name, value) => {
   expect(() => loadConfig({ [name]: value })).toThrow(new RegExp(`^  ${name}: `, 'm'));
 });
@@ -125,6 +129,16 @@ it('images in a bucket need its address, its name and a key, and every bad one i
   expect(loadConfig(inHost).S3_PATH_STYLE).toBe(false);
   for (const S3_ENDPOINT of ['http://10.0.0.1:9000', 'http://[::1]:9000']) {
     expect(() => loadConfig({ ...inHost, S3_ENDPOINT })).toThrow(/^ {2}S3_PATH_STYLE: false, but/m);
+  }
+});
+
+it('headers for the collector are read as OpenTelemetry writes them, and a bad one is not quoted', () => {
+  const read = (text: string) => loadConfig({ OTEL_EXPORTER_OTLP_HEADERS: text }).OTEL_EXPORTER_OTLP_HEADERS;
+  expect(read('x-key=a%20b, other=c=d')).toEqual({ 'x-key': 'a b', other: 'c=d' });
+  expect(read('')).toEqual({});
+  for (const bad of ['very-secret', 'x-key=%zzvery-secret', 'two words=very-secret']) {
+    expect(() => read(bad)).toThrow(/^ {2}OTEL_EXPORTER_OTLP_HEADERS: /m);
+    expect(() => read(bad)).not.toThrow(/very-secret/);
   }
 });
 

@@ -49,7 +49,7 @@ export async function startBeforeItsTurn(
 ): Promise<void> {
   const job = await db
     .selectFrom('jobs')
-    .select(['id', 'workspace_id', 'article_id', 'purpose', 'workflow_id', 'request_id'])
+    .select(['id', 'workspace_id', 'article_id', 'purpose', 'workflow_id', 'request_id', 'traceparent'])
     .where('id', '=', jobId as JobId)
     .executeTakeFirstOrThrow();
   const names = taskQueues(config.TEMPORAL_TASK_QUEUE_PREFIX);

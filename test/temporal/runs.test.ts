@@ -40,6 +40,7 @@ const start = (jobId: JobId, by = client) =>
       purpose: 'translate',
       workflow_id: translationWorkflowId(jobId),
       request_id: 'the-request',
+      traceparent: null,
     },
     {
       workflow: 'translateArticle',

@@ -128,6 +128,8 @@ export interface JobTables {
     error_message: Nullable<string>;
     workflow_id: string;
     request_id: Nullable<string>;
+    /** What its run is a part of, whoever starts it. */
+    traceparent: Nullable<string>;
     created_at: CreatedAt;
     ended_at: NullableTimestamp;
   };

@@ -34,6 +34,8 @@ export interface WebhookTables {
     article_id: Nullable<string>;
     body: Buffer;
     request_id: Nullable<string>;
+    /** Of W3C Trace Context: what its attempts are a part of; null where nothing is traced. */
+    traceparent: Nullable<string>;
     created_at: CreatedAt;
   };
   webhook_endpoints: {
@@ -179,6 +181,8 @@ export interface WebhookTables {
     workspace_id: WorkspaceId;
     changed: string[];
     request_id: Nullable<string>;
+    /** As of its events. */
+    traceparent: Nullable<string>;
     article_ids: ArticleId[];
     created_at: CreatedAt;
   };

@@ -1,7 +1,9 @@
 /** Searches of workspaces, in turns: engines limit the whole deployment, so none may use up what all have. */
+import { SpanKind } from '@opentelemetry/api';
 import { createFairQueue } from '../../fair-queue.ts';
 import { pause } from '../../pause.ts';
 import { ProviderError } from '../../providers/types.ts';
+import { traced } from '../../tracing/spans.ts';
 import type { SearchEngine, SearchResult } from './engine.ts';
 
 export interface SearchLimits {
@@ -55,7 +57,11 @@ export function searchInTurns(engine: SearchEngine, limits: SearchLimits = LIMIT
     await pace(workspaceId, signal);
     const release = await queue.take(workspaceId, { waitMs: limits.waitMs, signal });
     try {
-      return await engine.search(query, signal);
+      return await traced(`search ${engine.name}`, { kind: SpanKind.CLIENT }, async (span) => {
+        const found = await engine.search(query, signal);
+        span.setAttribute('engine.results', found.length);
+        return found;
+      });
     } finally {
       release();
     }

@@ -1,7 +1,9 @@
 import { randomUUID } from 'node:crypto';
+import { SpanKind, SpanStatusCode } from '@opentelemetry/api';
 import type { Database } from '../../db/database.ts';
 import type { DeliveryId, EndpointId, EventId } from '../../ids.ts';
 import type { AttemptRecord } from '../../temporal/shapes.ts';
+import { traced } from '../../tracing/spans.ts';
 import type { AttemptStart, Begun } from '../deliveries/begin.ts';
 import type { AttemptEnd } from '../health/figures.ts';
 import type { Paces } from '../pace/paces.ts';
@@ -40,6 +42,9 @@ export interface SignedRequest {
   /** Aborts the attempt. */
   readonly signal?: AbortSignal | undefined;
 }
+
+/** The request of an attempt; `traceparent` is that of what stored the event. */
+export type AttemptRequest = SignedRequest & { readonly traceparent: string | null };
 
 /** Nothing was sent, since no key here decrypts `stored`, the endpoint's secret. */
 interface Unreadable {
@@ -121,17 +126,52 @@ export type AttemptResult =
   | Exclude<Begun, { readonly kind: 'begun' }>;
 
 /**
- * One attempt of a delivery: dials, begins, decrypts, signs, sends. The caller records the outcome.
+ * One attempt of a delivery: dials, begins, decrypts, signs, sends. The caller records the outcome. It is a span of the trace
+ * that stored the event (contract.md O2), and names the receiver's host alone.
  * @param begin the last statement before each request; it passes for every redirect of an attempt that it began
  * @param token the token of an attempt that has already begun
  * @throws an error of `begin`, or the reason of the signal
  */
-export async function makeAttempt(
+export const makeAttempt = (
+  signing: Signing,
+  request: AttemptRequest,
+  number: number,
+  begin: (start: AttemptStart) => Promise<Begun>,
+  token: string = randomUUID(),
+): Promise<AttemptResult> =>
+  traced(
+    'webhook attempt',
+    {
+      kind: SpanKind.CLIENT,
+      parent: request.traceparent,
+      attributes: {
+        'server.address': URL.parse(request.url)?.hostname ?? '',
+        'webhook.event_type': request.eventType,
+        'webhook.event_id': request.eventId,
+        'webhook.delivery_id': request.deliveryId,
+        'webhook.endpoint_id': request.endpointId,
+        'webhook.attempt': number,
+      },
+    },
+    async (span) => {
+      const made = await attempt(signing, request, number, begin, token);
+      if (made.kind !== 'made') span.setAttribute('webhook.verdict', made.kind);
+      else {
+        const { verdict, responseStatus } = made.record;
+        span.setAttribute('webhook.verdict', verdict);
+        if (responseStatus !== null) span.setAttribute('http.response.status_code', responseStatus);
+        if (verdict !== 'succeeded') span.setStatus({ code: SpanStatusCode.ERROR });
+      }
+      return made;
+    },
+  );
+
+async function attempt(
   signing: Signing,
   request: SignedRequest,
   number: number,
   begin: (start: AttemptStart) => Promise<Begun>,
-  token: string = randomUUID(),
+  token: string,
 ): Promise<AttemptResult> {
   const start = { deliveryId: request.deliveryId, number, token };
   const startedAt = new Date().toISOString();

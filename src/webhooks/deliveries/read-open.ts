@@ -13,6 +13,8 @@ export interface DeliveryInRun {
   readonly eventType: string;
   readonly createdAt: Date;
   readonly body: Buffer;
+  /** Of what stored the event. */
+  readonly traceparent: string | null;
   /** Whether nothing may begin when it was read, as after a pause; of one that was just claimed something may. */
   readonly silenced?: boolean;
   /** The epoch of the endpoint's pace when it was read or claimed; 0 without one. */
@@ -40,6 +42,7 @@ export async function readInRun(db: Database, deliveryId: DeliveryId): Promise<D
       'delivery.event_type as eventType',
       'delivery.created_at as createdAt',
       'event.body',
+      'event.traceparent',
       sql<boolean>`NOT ${isHeard}`.as('silenced'),
       sql<number>`coalesce((SELECT epoch FROM webhook_paces AS pace
         WHERE pace.endpoint_id = delivery.endpoint_id AND ${isInForce()}), 0)`.as('paceEpoch'),

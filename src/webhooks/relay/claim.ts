@@ -184,10 +184,10 @@ const claim = prepare(
     )
     SELECT claimed.endpoint_id AS "endpointId", claimed.event_id AS "eventId", claimed.id, due_at AS "dueAt", event_type AS "eventType",
       attempts, in_run AS "inRun", begun_token AS token, claimed.created_at AS "createdAt", body,
-      article_id AS "articleId", request_id AS "requestId", NULL AS seen
+      article_id AS "articleId", request_id AS "requestId", traceparent, NULL AS seen
     FROM claimed LEFT JOIN events AS event ON event.id = event_id AND event.created_at = event_created_at
     UNION ALL
-    SELECT NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, jsonb_build_object(
+    SELECT NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, jsonb_build_object(
       'endpoints', coalesce(jsonb_agg(jsonb_build_object('id', endpoint_id, 'workspaceId', workspace_id, 'url', url,
         'stored', secret, 'active', active, 'unreadable', CASE WHEN NOT readable THEN secret END, 'due', due,
         'nextDueIn', next_due_in, 'paceIn', CASE WHEN due > 0 OR available = 0 THEN pace_in END, 'paceEpoch', coalesce(epoch, 0))), '[]'),

@@ -6,6 +6,7 @@ import { dial, isAllowed } from '../../outbound/dial.ts';
 import { EndedWithoutResponse, NothingWritten, SendFailure } from '../../outbound/failure.ts';
 import type { AddressGuard } from '../../outbound/resolver.ts';
 import type { HttpResponse } from '../../outbound/response.ts';
+import { currentTraceparent } from '../../tracing/spans.ts';
 import type { RefusedRedirect, Responded, SendOutcome, Stopped } from './outcome.ts';
 
 export interface SendRequest {
@@ -38,6 +39,8 @@ export interface WebhookSenderOptions {
   timeoutMs?: number;
   /** Certificate authorities in PEM, instead of those Node trusts. */
   ca?: string;
+  /** Whether receivers get the `traceparent` of the attempt (contract.md O5). */
+  sendsTraceparent?: boolean;
 }
 
 export interface WebhookSender {
@@ -85,7 +88,7 @@ const UNRESOLVED_MESSAGES = {
 
 /** Creates the sender of signed POSTs (design.md §8). One serves a whole process. */
 export function createWebhookSender(options: WebhookSenderOptions): WebhookSender {
-  const { guard, ca, timeoutMs = 15_000 } = options;
+  const { guard, ca, timeoutMs = 15_000, sendsTraceparent = false } = options;
   const pool = createConnectionPool();
 
   async function open(url: URL, deadline: Deadline): Promise<Connection | null> {
@@ -131,7 +134,9 @@ export function createWebhookSender(options: WebhookSenderOptions): WebhookSende
           }
           attempt.secured ||= url.protocol === 'https:';
           attempt.downgraded ||= attempt.secured && url.protocol === 'http:';
-          decided = { headers: { 'user-agent': USER_AGENT, ...decision.headers }, at: performance.now() };
+          const traceparent = sendsTraceparent ? currentTraceparent() : null;
+          const own = { 'user-agent': USER_AGENT, ...(traceparent === null ? {} : { traceparent }) };
+          decided = { headers: { ...own, ...decision.headers }, at: performance.now() };
         }
         const response = await connection.post({ url, headers: decided.headers, body: request.body }, limits);
         if (response.reusableMs > 0) pool.give(url.origin, connection, response.reusableMs);

@@ -131,6 +131,7 @@ describe('an attempt', () => {
       eventType: 'article.created',
       url: 'http://127.0.0.1/',
       body: Buffer.from('{}'),
+      traceparent: null,
     };
     const attempt = (holder: Holder) =>
       makeAttempt(

@@ -24,6 +24,7 @@ export interface SenderSetup {
   timeoutMs?: number;
   dnsTimeoutMs?: number;
   ca?: string;
+  sendsTraceparent?: boolean;
   /** A guard of the test's own, instead of one from `allowed` and `zone`. */
   guard?: AddressGuard;
 }
