@@ -7,7 +7,7 @@ import { closeBacklog } from './close.ts';
 import { markBehind } from './mark.ts';
 import { forgetMissed } from './redeliver-missed.ts';
 import { refill } from './refill.ts';
-import { BACKLOG_BOUNDS } from './states.ts';
+import { BACKLOG_BOUNDS, type BacklogBounds } from './states.ts';
 
 /** Between two counts of what is open. */
 const COUNT_MS = 10_000;
@@ -26,6 +26,9 @@ export interface BacklogDependencies {
   readonly maxAgeSeconds: number;
   /** How long the event log is kept. */
   readonly retentionSeconds: number;
+  readonly bounds?: BacklogBounds;
+  /** Between two counts of what is open, in milliseconds. */
+  readonly countMs?: number;
 }
 
 /** What a round over the endpoints that are behind found: none, nothing to do for any, or work done. */
@@ -42,12 +45,14 @@ export function keepBacklogs({
   logger,
   maxAgeSeconds,
   retentionSeconds,
+  bounds = BACKLOG_BOUNDS,
+  countMs = COUNT_MS,
 }: BacklogDependencies): () => Promise<void> {
   const stopping = new AbortController();
   const { signal } = stopping;
 
   async function count(): Promise<void> {
-    const marked = await markBehind(db, BACKLOG_BOUNDS, signal);
+    const marked = await markBehind(db, bounds, signal);
     for (const endpointId of marked) logger.info({ endpointId }, 'webhook endpoint is behind');
     let overdue = 0;
     for (let batch = 0; batch < MAX_BATCHES && !signal.aborted; batch += 1) {
@@ -60,7 +65,7 @@ export function keepBacklogs({
   }
 
   async function refillOne(endpointId: EndpointId): Promise<boolean> {
-    const { isClosing, isDone, missed } = await refill(db, endpointId, maxAgeSeconds, BACKLOG_BOUNDS);
+    const { isClosing, isDone, missed } = await refill(db, endpointId, maxAgeSeconds, bounds);
     if (missed > 0) logger.warn({ endpointId, missed }, 'events passed over for a webhook endpoint');
     if (isClosing && (await closeBacklog(db, endpointId))) {
       logger.info({ endpointId }, 'webhook endpoint has caught up');
@@ -92,7 +97,7 @@ export function keepBacklogs({
       let round: Round = 'none';
       try {
         if (began >= countAt) {
-          countAt = began + COUNT_MS;
+          countAt = began + countMs;
           await count();
         }
         round = await refillAll();
