@@ -54,7 +54,8 @@ try {
   note(`behind with ${await countOpen(db)} open deliveries`);
   const openBefore = await countOpen(db);
   while (stored < EVENTS) await store();
-  if ((await countOpen(db)) !== openBefore) problems.push('events queued deliveries for an endpoint that is behind');
+  if ((await countOpen(db)) !== openBefore)
+    problems.push('events queued deliveries for an endpoint that is behind');
   note(`${stored} events are stored`);
 
   await pause(null);
@@ -107,7 +108,9 @@ try {
     FROM webhook_log WHERE endpoint_id = ${endpoint}`.execute(db);
   const [{ deliveries, events } = { deliveries: 0, events: 0 }] = rows;
   const twice = [...arrived.values()].filter((times) => times > 1).length;
-  note(`${stored} events, ${deliveries} deliveries of ${events}, ${arrived.size} arrived, ${twice} twice; at most ${mostOpen} open`);
+  note(
+    `${stored} events, ${deliveries} deliveries of ${events}, ${arrived.size} arrived, ${twice} twice; at most ${mostOpen} open`,
+  );
   if (deliveries !== stored || events !== stored) problems.push('not each event has one delivery');
   if (arrived.size !== stored || twice > 0) problems.push('not each event has arrived once');
   if (mostOpen > bound) problems.push(`${mostOpen} deliveries were open at once`);

@@ -202,23 +202,28 @@ it.each([
 it('ends open deliveries that are too old, whoever has them, but no attempt that has begun', async () => {
   const { db } = backlogs.database.it;
   await store(5);
-  const [, running, begun] = (
-    await sql<{ id: string }>`SELECT id FROM webhook_open ORDER BY id`.execute(db)
-  ).rows;
+  const [, running, begun] = (await sql<{ id: string }>`SELECT id FROM webhook_open ORDER BY id`.execute(db))
+    .rows;
   await sql`UPDATE webhook_open SET in_run = true WHERE id = ${running?.id}`.execute(db);
-  await sql`UPDATE webhook_open SET burst_id = gen_random_uuid(), begun = 1 WHERE id = ${begun?.id}`.execute(db);
-  expect(await endOverdue(backlogs.loop.it, HOUR)).toBe(0);
+  await sql`UPDATE webhook_open SET burst_id = gen_random_uuid(), begun = 1 WHERE id = ${begun?.id}`.execute(
+    db,
+  );
+  expect(await endOverdue(backlogs.loop(), HOUR)).toBe(0);
   await sql`
     WITH old AS (DELETE FROM webhook_open RETURNING *)
     INSERT INTO webhook_open SELECT (jsonb_populate_record(old, jsonb_build_object('id', uuidv7(interval '-2 hours'),
       'created_at', created_at - interval '2 hours'))).* FROM old`.execute(db);
   await inTransaction(db, async (tx) => {
-    await sql`SELECT FROM webhook_open WHERE NOT in_run AND begun = 0 ORDER BY id LIMIT 1 FOR UPDATE`.execute(tx);
-    expect(await endOverdue(backlogs.loop.it, HOUR)).toBe(3);
+    await sql`SELECT FROM webhook_open WHERE NOT in_run AND begun = 0 ORDER BY id LIMIT 1 FOR UPDATE`.execute(
+      tx,
+    );
+    expect(await endOverdue(backlogs.loop(), HOUR)).toBe(3);
   });
-  expect(await endOverdue(backlogs.loop.it, HOUR)).toBe(1);
+  expect(await endOverdue(backlogs.loop(), HOUR)).toBe(1);
   const { rows } = await sql`
-    SELECT status, error_message, attempts FROM webhook_log WHERE endpoint_id = ${backlogs.endpoint.it.id}`.execute(db);
+    SELECT status, error_message, attempts FROM webhook_log WHERE endpoint_id = ${backlogs.endpoint.it.id}`.execute(
+    db,
+  );
   expect(rows).toEqual(
     Array(4).fill({ status: 'failed', error_message: 'not delivered within 1 hours', attempts: 0 }),
   );

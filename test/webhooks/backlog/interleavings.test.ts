@@ -9,7 +9,10 @@ const backlogs = useBacklogs();
 
 /** What happens next; `place` chooses among the transactions that are open. */
 const step = fc.oneof(
-  { weight: 4, arbitrary: fc.record({ kind: fc.constant('store' as const), count: fc.integer({ min: 1, max: 6 }) }) },
+  {
+    weight: 4,
+    arbitrary: fc.record({ kind: fc.constant('store' as const), count: fc.integer({ min: 1, max: 6 }) }),
+  },
   { weight: 2, arbitrary: fc.constant({ kind: 'begin' as const }) },
   {
     weight: 2,
@@ -23,7 +26,10 @@ const step = fc.oneof(
   { weight: 3, arbitrary: fc.constant({ kind: 'mark' as const }) },
   { weight: 6, arbitrary: fc.constant({ kind: 'refill' as const }) },
   { weight: 3, arbitrary: fc.constant({ kind: 'close' as const }) },
-  { weight: 4, arbitrary: fc.record({ kind: fc.constant('deliver' as const), count: fc.integer({ min: 1, max: 9 }) }) },
+  {
+    weight: 4,
+    arbitrary: fc.record({ kind: fc.constant('deliver' as const), count: fc.integer({ min: 1, max: 9 }) }),
+  },
   { weight: 1, arbitrary: fc.constant({ kind: 'pass over' as const }) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('set' as const), active: fc.boolean() }) },
   { weight: 1, arbitrary: fc.constant({ kind: 'redeliver' as const }) },
@@ -121,24 +127,28 @@ it('in any order of storing, late commits, marks, refills and ends each event ha
 }, 240_000);
 
 // contract.md W101
-it('counts with more than one transaction open over the whole life of a mark', async () => {
-  await run([
-    { kind: 'store', count: 5 },
-    { kind: 'begin' },
-    { kind: 'store', count: 4 },
-    { kind: 'mark' },
-    { kind: 'begin' },
-    { kind: 'end', place: 0, how: 'commit' },
-    { kind: 'store', count: 5 },
-    { kind: 'number' },
-    { kind: 'deliver', count: 9 },
-    { kind: 'refill' },
-    { kind: 'deliver', count: 9 },
-    { kind: 'refill' },
-    { kind: 'refill' },
-    { kind: 'begin' },
-    { kind: 'close' },
-    { kind: 'end', place: 0, how: 'commit' },
-    { kind: 'close' },
-  ]);
-}, HOUR);
+it(
+  'counts with more than one transaction open over the whole life of a mark',
+  async () => {
+    await run([
+      { kind: 'store', count: 5 },
+      { kind: 'begin' },
+      { kind: 'store', count: 4 },
+      { kind: 'mark' },
+      { kind: 'begin' },
+      { kind: 'end', place: 0, how: 'commit' },
+      { kind: 'store', count: 5 },
+      { kind: 'number' },
+      { kind: 'deliver', count: 9 },
+      { kind: 'refill' },
+      { kind: 'deliver', count: 9 },
+      { kind: 'refill' },
+      { kind: 'refill' },
+      { kind: 'begin' },
+      { kind: 'close' },
+      { kind: 'end', place: 0, how: 'commit' },
+      { kind: 'close' },
+    ]);
+  },
+  HOUR,
+);

@@ -22,7 +22,8 @@ beforeEach(async () => {
 const HOUR = 3_600;
 const path = (more: string) => `/api/workspaces/${workspace.id}/webhooks/${endpoint}${more}`;
 const health = async () => (await service.call(workspace.key, 'GET', path('/health'))).body.health;
-const redeliver = (body: object) => service.call(workspace.key, 'POST', path('/redeliver'), { ...body, status: 'missed' });
+const redeliver = (body: object) =>
+  service.call(workspace.key, 'POST', path('/redeliver'), { ...body, status: 'missed' });
 const number = async () => {
   for (let idle = 0; idle < 2; ) idle = (await numberEvents(service.db, FIRST)).events === 0 ? idle + 1 : 0;
 };
@@ -33,12 +34,18 @@ async function fallBehind(count: number, seconds: number): Promise<void> {
   await emitTogether(service, workspace, count);
   await number();
   const older = sql`- make_interval(secs => ${seconds})`;
-  await sql`UPDATE event_log SET instant = instant ${older} WHERE workspace_id = ${workspace.id}`.execute(service.db);
-  await sql`UPDATE event_counters SET instant = instant ${older} WHERE workspace_id = ${workspace.id}`.execute(service.db);
+  await sql`UPDATE event_log SET instant = instant ${older} WHERE workspace_id = ${workspace.id}`.execute(
+    service.db,
+  );
+  await sql`UPDATE event_counters SET instant = instant ${older} WHERE workspace_id = ${workspace.id}`.execute(
+    service.db,
+  );
 }
 const open = async () => {
   const { rows } = await sql<{ event_id: string }>`
-    SELECT event_id FROM webhook_open WHERE endpoint_id = ${endpoint} ORDER BY due_at, id`.execute(service.db);
+    SELECT event_id FROM webhook_open WHERE endpoint_id = ${endpoint} ORDER BY due_at, id`.execute(
+    service.db,
+  );
   return rows.map(({ event_id }) => event_id);
 };
 const events = async () => {
@@ -112,18 +119,29 @@ it('goes on by the cursor after 10,000', async () => {
   expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '30']);
   expect((await redeliver({ since, cursor: first.body.nextCursor, dryRun: true })).body.count).toBe(501);
   await sql`DELETE FROM webhook_open WHERE id IN (
-    SELECT id FROM webhook_open WHERE endpoint_id = ${endpoint} ORDER BY id DESC LIMIT 1)`.execute(service.db);
-  expect((await redeliver({ since, cursor: first.body.nextCursor })).body).toEqual({ count: 501, nextCursor: null });
+    SELECT id FROM webhook_open WHERE endpoint_id = ${endpoint} ORDER BY id DESC LIMIT 1)`.execute(
+    service.db,
+  );
+  expect((await redeliver({ since, cursor: first.body.nextCursor })).body).toEqual({
+    count: 501,
+    nextCursor: null,
+  });
   expect(new Set(await open()).size).toBe(10_500);
 }, 60_000);
 
 // contract.md W105
 it('what failed is redelivered only while fewer than 10,000 are open', async () => {
   await storeDeliveries(service.db, workspace, endpoint, { count: 2, state: 'failed', age: HOUR });
-  await storeDeliveries(service.db, workspace, endpoint, { count: 10_000, state: 'pending', withEvents: false });
+  await storeDeliveries(service.db, workspace, endpoint, {
+    count: 10_000,
+    state: 'pending',
+    withEvents: false,
+  });
   const body = { since: new Date(Date.now() - 2 * HOUR * 1_000) };
   expect((await service.call(workspace.key, 'POST', path('/redeliver'), body)).status).toBe(429);
-  await sql`DELETE FROM webhook_open WHERE id = (SELECT id FROM webhook_open ORDER BY id LIMIT 1)`.execute(service.db);
+  await sql`DELETE FROM webhook_open WHERE id = (SELECT id FROM webhook_open ORDER BY id LIMIT 1)`.execute(
+    service.db,
+  );
   expect((await service.call(workspace.key, 'POST', path('/redeliver'), body)).body.count).toBe(2);
 });
 

@@ -69,12 +69,15 @@ async function stalled(work: () => Promise<void>): Promise<void> {
   const { db } = backlogs.database.it;
   await inTransaction(db, async (tx) => {
     await sql`SELECT FROM webhook_endpoints
-      WHERE workspace_id = ${backlogs.workspace.it.id} AND id <> ${backlogs.endpoint.it.id} FOR UPDATE`.execute(tx);
+      WHERE workspace_id = ${backlogs.workspace.it.id} AND id <> ${backlogs.endpoint.it.id} FOR UPDATE`.execute(
+      tx,
+    );
     const storing = store(1);
     for (let waiting = 0; waiting === 0; ) {
       await sleep(10);
       const { rows } = await sql<{ waiting: number }>`
-        SELECT count(*)::integer AS waiting FROM pg_locks WHERE NOT granted`.execute(db);
+        SELECT count(*)::integer AS waiting FROM pg_stat_activity
+        WHERE datname = current_database() AND wait_event_type = 'Lock'`.execute(db);
       waiting = rows[0]?.waiting ?? 0;
     }
     await work();
@@ -122,7 +125,7 @@ it('workers that refill at once queue each event once', async () => {
   await number();
   const others = [createLoop(backlogs.database.it.url), createLoop(backlogs.database.it.url)];
   let isOver = false;
-  const refilling = [backlogs.loop.it, ...others].map(async (db) => {
+  const refilling = [backlogs.loop(), ...others].map(async (db) => {
     while (!isOver) await refill(db, backlogs.endpoint.it.id, HOUR, SMALL);
   });
   for (let rounds = 0; (await isBehind()) === 'behind' && rounds < 2_000; rounds += 1) await deliver();

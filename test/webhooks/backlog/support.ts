@@ -25,16 +25,21 @@ type Listening = Awaited<ReturnType<typeof listeningWorkspace>>;
 /** A database without any process, a workspace with one endpoint for each test, and the steps that workers take. */
 export function useBacklogs() {
   const database = madeLater<TestDatabase>('database');
-  const loop = madeLater<Database>('loop');
+  const loops: Database[] = [];
+  const loop = () => {
+    const [first] = loops;
+    if (first === undefined) throw new Error('no database yet');
+    return first;
+  };
   const workspace = madeLater<Listening>('workspace');
   const endpoint = madeLater<{ id: EndpointId }>('endpoint');
   beforeAll(async () => {
     const made = await createTestDatabase();
     database.set(made);
-    loop.set(createLoop(made.url));
+    loops.push(createLoop(made.url));
   });
   afterAll(async () => {
-    await loop.it.destroy();
+    await loop().destroy();
     await database.it.drop();
   });
   const renew = async () => {
@@ -78,9 +83,9 @@ export function useBacklogs() {
         idle = events === 0 ? idle + 1 : 0;
       }
     },
-    mark: (bounds = SMALL) => markBehind(loop.it, bounds, new AbortController().signal),
-    refill: (maxAgeSeconds = HOUR, bounds = SMALL) => refill(loop.it, id(), maxAgeSeconds, bounds),
-    close: () => closeBacklog(loop.it, id()),
+    mark: (bounds = SMALL) => markBehind(loop(), bounds, new AbortController().signal),
+    refill: (maxAgeSeconds = HOUR, bounds = SMALL) => refill(loop(), id(), maxAgeSeconds, bounds),
+    close: () => closeBacklog(loop(), id()),
     /** Ends open deliveries as delivered, the one due first before the others. */
     async deliver(count = 1_000_000) {
       await sql`
@@ -115,7 +120,9 @@ export function useBacklogs() {
     /** The events of open deliveries, in the order they are due in. */
     async open(of = id()) {
       const { rows } = await sql<{ event_id: EventId }>`
-        SELECT event_id FROM webhook_open WHERE endpoint_id = ${of} ORDER BY due_at, id`.execute(database.it.db);
+        SELECT event_id FROM webhook_open WHERE endpoint_id = ${of} ORDER BY due_at, id`.execute(
+        database.it.db,
+      );
       return rows.map(({ event_id }) => event_id);
     },
     /** The workspace's events, as they were stored. */
