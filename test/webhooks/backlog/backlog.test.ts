@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import { expect, it } from 'vitest';
 import { inTransaction } from '../../../src/db/transaction.ts';
+import { readBacklog } from '../../../src/metrics/backlog.ts';
 import { endOverdue } from '../../../src/webhooks/deliveries/end.ts';
 import { articleEvents } from '../../support/events.ts';
 import { HOUR, SMALL, useBacklogs } from './support.ts';
@@ -18,6 +19,7 @@ it('an endpoint with more open deliveries than the bound is marked, and events q
   await store(1);
   expect((await mark()).sort()).toEqual([backlogs.endpoint.it.id, other].sort());
   expect(await mark()).toEqual([]);
+  expect((await readBacklog(backlogs.database.it.db)).behind).toBe(2);
   await sql`DELETE FROM webhook_backlogs WHERE endpoint_id = ${other}`.execute(backlogs.database.it.db);
   const before = await open();
   await store(4);
@@ -38,6 +40,7 @@ it('an endpoint with more open deliveries than the bound is marked, and events q
 // contract.md W101
 it('is refilled from the log in order, once few are open, and has each event once', async () => {
   await store(8);
+  await number();
   await mark();
   await store(9);
   // Numbers come later: until then there is nothing to refill from.
@@ -57,8 +60,9 @@ it('is refilled from the log in order, once few are open, and has each event onc
   await catchUp();
   expect(await isBehind()).toBe('no');
   expect(await deliveries()).toEqual(Array(18).fill(1));
+  const before = await open();
   await store(2);
-  expect(await open()).toHaveLength(2);
+  expect(await open()).toEqual([...before, ...(await events()).slice(-2)]);
 });
 
 // contract.md W101
@@ -108,6 +112,7 @@ it('who registers later, and who was not active, gets nothing of before', async 
 it('the bounds hold at their real size: 25,000 events', async () => {
   const real = { mark: 10_000, refill: 5_000, queued: 5_000, looked: 10_000 };
   for (let count = 0; count < 11; count += 1) await store(1_000);
+  await number();
   expect(await mark(real)).toHaveLength(1);
   for (let count = 0; count < 14; count += 1) await store(1_000);
   await number();
@@ -181,6 +186,7 @@ it.each([
   ['all', 14, { first_number: 9, last_number: 14 }],
 ])('%s of the log that is gone before it was queued is missed', async (_, gone, expected) => {
   await store(8);
+  await number();
   await mark();
   await store(6);
   await number();
@@ -209,10 +215,9 @@ it('ends open deliveries that are too old, whoever has them, but no attempt that
     db,
   );
   expect(await endOverdue(backlogs.loop(), HOUR)).toBe(0);
-  await sql`
-    WITH old AS (DELETE FROM webhook_open RETURNING *)
-    INSERT INTO webhook_open SELECT (jsonb_populate_record(old, jsonb_build_object('id', uuidv7(interval '-2 hours'),
-      'created_at', created_at - interval '2 hours'))).* FROM old`.execute(db);
+  await sql`UPDATE webhook_open SET id = uuidv7(interval '-2 hours'), created_at = created_at - interval '2 hours'`.execute(
+    db,
+  );
   await inTransaction(db, async (tx) => {
     await sql`SELECT FROM webhook_open WHERE NOT in_run AND begun = 0 ORDER BY id LIMIT 1 FOR UPDATE`.execute(
       tx,

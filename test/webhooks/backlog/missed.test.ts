@@ -139,9 +139,8 @@ it('what failed is redelivered only while fewer than 10,000 are open', async () 
   });
   const body = { since: new Date(Date.now() - 2 * HOUR * 1_000) };
   expect((await service.call(workspace.key, 'POST', path('/redeliver'), body)).status).toBe(429);
-  await sql`DELETE FROM webhook_open WHERE id = (SELECT id FROM webhook_open ORDER BY id LIMIT 1)`.execute(
-    service.db,
-  );
+  await sql`DELETE FROM webhook_open WHERE id = (
+    SELECT id FROM webhook_open WHERE endpoint_id = ${endpoint} ORDER BY id LIMIT 1)`.execute(service.db);
   expect((await service.call(workspace.key, 'POST', path('/redeliver'), body)).body.count).toBe(2);
 });
 

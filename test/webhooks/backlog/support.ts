@@ -134,11 +134,12 @@ export function useBacklogs() {
     /** How many deliveries each event has, in the order of the events. */
     async deliveries(of = id()) {
       const { rows } = await sql<{ count: number }>`
-        SELECT (SELECT count(*) FROM webhook_open WHERE event_id = event.id AND endpoint_id = ${of})::integer
-          + (SELECT count(*) FROM webhook_log WHERE event_id = event.id AND endpoint_id = ${of})::integer AS count
-        FROM events AS event WHERE workspace_id = ${workspace.it.id} AND type = 'article.created' ORDER BY id`.execute(
-        database.it.db,
-      );
+        SELECT count(delivery.event_id)::integer AS count FROM events AS event LEFT JOIN (
+          SELECT event_id FROM webhook_open WHERE endpoint_id = ${of}
+          UNION ALL SELECT event_id FROM webhook_log WHERE endpoint_id = ${of}
+        ) AS delivery ON delivery.event_id = event.id
+        WHERE workspace_id = ${workspace.it.id} AND type = 'article.created'
+        GROUP BY event.id ORDER BY event.id`.execute(database.it.db);
       return rows.map(({ count }) => count);
     },
     /** Makes the events numbered so far this much older, in the log. */
