@@ -206,6 +206,8 @@ const variables = z.object({
   IMAGE_ALLOWED_NETWORKS: withDefault(networks, ''),
   WEBHOOK_TRACEPARENT: withDefault(flag, 'false'),
   WEBHOOK_RUNS_PER_SECOND: withDefault(count, 10),
+  /** How long an event or a delivery waits for an endpoint; never longer than RETENTION_DAYS. */
+  WEBHOOK_MAX_AGE_HOURS: withDefault(fraction(1, 8_760), 72),
   RATE_LIMIT_PER_KEY: withDefault(count, 6_000),
   RATE_LIMIT_PER_WORKSPACE: withDefault(count, 24_000),
   RATE_LIMIT_PER_ADDRESS: withDefault(count, 6_000),

@@ -79,7 +79,7 @@ const writeBare = ({ db }: VerbContext) =>
 
 /** Empties the tables and writes a checkpoint. */
 async function reset({ db }: VerbContext): Promise<void> {
-  await sql`TRUNCATE events, event_queue, webhook_open, event_fanouts`.execute(db);
+  await sql`TRUNCATE events, event_queue, webhook_open, event_fanouts, event_fanout_hours`.execute(db);
   await sql`CHECKPOINT`.execute(db);
 }
 

@@ -23,7 +23,7 @@ export type WebhookPingResult = { delivered: boolean; responseStatus: number | n
 
 export type RotatedWebhookSecret = { secret: string; activeAt: string };
 
-export type WebhookEndpointHealth = { status: 'ok' | 'failing' | 'warning' | 'paused' | 'disabled'; lastSuccessAt: string | null; failingSince: string | null; failedDeliveries: number; disabledFrom: string | null; day: { attempts: number; succeeded: number; successRate: number | null; p95Ms: number | null }; open: number; nextAttemptAt: string | null };
+export type WebhookEndpointHealth = { status: 'ok' | 'failing' | 'warning' | 'paused' | 'disabled'; lastSuccessAt: string | null; failingSince: string | null; failedDeliveries: number; disabledFrom: string | null; day: { attempts: number; succeeded: number; successRate: number | null; p95Ms: number | null }; open: number; nextAttemptAt: string | null; behind: { since: string; events: number } | null; missed: { from: string; to: string } | null };
 
 export type ListedWebhookDelivery = { id: string; endpointId: string; eventType: EventName; status: 'pending' | 'succeeded' | 'failed'; attempts: number; responseStatus: number | null; errorMessage: string | null; deliveredAt: string | null; createdAt: string; eventId: string; nextAttemptAt: string | null };
 
@@ -219,7 +219,7 @@ export interface Operations {
   };
   /** Redeliver what failed, or all of a time */
   redeliverFailedWebhooks: {
-    input: { params: { workspaceId: string; endpointId: string }; body: { since: string; until?: string | null; events?: EventName[] | null; status?: 'failed' | 'succeeded' | null; dryRun?: boolean | null; cursor?: string | null } };
+    input: { params: { workspaceId: string; endpointId: string }; body: { since: string; until?: string | null; events?: EventName[] | null; status?: 'failed' | 'succeeded' | 'missed' | null; dryRun?: boolean | null; cursor?: string | null } };
     output: { status: 202; headers: Headers; body: { count: number; nextCursor: string | null } };
   };
   /** Rotate the signing secret of an endpoint */

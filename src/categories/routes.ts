@@ -95,7 +95,7 @@ export const createCategoryRoutes = (): RouteModule[] => [
       description:
         'Adds, renames and removes names and sets the primary language, all at once; at least one of the three ' +
         'fields is needed. Each PUBLISHED article that carries the category emits article.updated when ' +
-        'something changed.',
+        'something changed. While very many articles wait for such events a further change is 429.',
       tags: ['Categories'],
       scope: 'workspace',
       permissions: ['categories.update'],
@@ -123,7 +123,7 @@ export const createCategoryRoutes = (): RouteModule[] => [
       summary: 'Delete a category',
       description:
         'Removes the category, its names and its links for good. Each PUBLISHED article that carried it emits ' +
-        'article.updated.',
+        'article.updated. While very many articles wait for such events it is 429.',
       tags: ['Categories'],
       scope: 'workspace',
       permissions: ['categories.delete'],

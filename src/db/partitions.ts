@@ -142,6 +142,7 @@ export async function dropOldPartitions(
     for (const partition of await listPartitions(db, table)) {
       if (partition.to > until) break;
       onProgress();
+      if (table === 'events' && (await isNamed(db, partition))) continue;
       const rows = await countRows(db, partition.name);
       const dropped = await withBriefLock(db, (tx) => dropUnlessNamed(tx, table, partition));
       if (dropped === undefined) return removed;
@@ -201,7 +202,25 @@ async function withBriefLock<Result>(
   return undefined;
 }
 
-/** With the lock, a redelivery of one of its events has either committed and is seen, or finds no event afterwards. */
+/** A redelivery that began longer ago than this was ended by Postgres; the time limit of a statement is an hour at most. */
+const LONGEST_REDELIVERY_HOURS = 2;
+
+/**
+ * Whether an open delivery, or the log, names an event of the partition. Reads all of them, which takes a second where
+ * millions are open.
+ */
+async function isNamed(db: Queryable, { from, to }: Partition): Promise<boolean> {
+  const { rows } = await sql`
+    SELECT FROM webhook_open WHERE event_created_at >= ${bound(from)} AND event_created_at < ${bound(to)} LIMIT 1`.execute(
+    db,
+  );
+  return rows.length > 0 || (await oldestInLog(db, to)) < to;
+}
+
+/**
+ * Drops a partition that nothing named a moment ago. Only a redelivery names one of its events after that. With the lock it has
+ * either committed and is seen among the latest deliveries, along the primary key, or finds no event afterwards.
+ */
 async function dropUnlessNamed(
   tx: Tx,
   table: PartitionedTable,
@@ -214,9 +233,11 @@ async function dropUnlessNamed(
   await sql`LOCK TABLE ${sql.id(name)} IN ACCESS EXCLUSIVE MODE`.execute(tx);
   if (table === 'events') {
     const { rows } = await sql`
-      SELECT FROM webhook_open WHERE event_created_at >= ${bound(from)} AND event_created_at < ${bound(to)}
+      SELECT FROM webhook_open
+      WHERE id > (SELECT uuidv7(make_interval(hours => ${-LONGEST_REDELIVERY_HOURS}::integer)))
+        AND event_created_at >= ${bound(from)} AND event_created_at < ${bound(to)}
       LIMIT 1`.execute(tx);
-    if (rows.length > 0 || (await oldestInLog(tx, to)) < to) return false;
+    if (rows.length > 0) return false;
   }
   await sql`DROP TABLE ${sql.id(name)}`.execute(tx);
   return true;
@@ -227,7 +248,7 @@ async function dropUnlessNamed(
  * of them in each snapshot. Both are numbered within moments, so only a long standstill of all workers finds any.
  * @param until in milliseconds since 1970
  */
-async function oldestInLog(tx: Tx, until: number): Promise<number> {
+async function oldestInLog(tx: Queryable, until: number): Promise<number> {
   const { rows } = await sql<{ oldest: number | null }>`
     SELECT (extract(epoch FROM min(event_created_at)) * 1000)::float8 AS oldest FROM (
       SELECT event_created_at FROM event_queue WHERE event_created_at < ${bound(until)}

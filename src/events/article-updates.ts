@@ -4,6 +4,7 @@ import { textStatement } from '../db/prepared.ts';
 import { afterCommit } from '../db/transaction.ts';
 import type { ArticleId, WorkspaceId } from '../ids.ts';
 import { currentTraceparent } from '../tracing/spans.ts';
+import { BEHIND } from './behind.ts';
 import type { ArticleChange } from './catalog.ts';
 import { deliveriesStored, eventsStored, type Signal } from './stored.ts';
 
@@ -25,15 +26,17 @@ const IS_ANNOUNCED = `CASE WHEN article.workspace_id = source.workspace_id AND a
  *   and `created_at`; endpoints registered later get nothing
  * @param leave what becomes of skipped articles: further parts of the WITH, over `source` and `skipped (ids)`
  * @param also further columns of the result
+ * @param before parts of the WITH that `source` uses, each with a comma behind it
  */
-export const articleUpdatesOf = (source: string, leave: string, also = ''): string => `
-  WITH source AS MATERIALIZED (${source}
+export const articleUpdatesOf = (source: string, leave: string, also = '', before = ''): string => `
+  WITH ${before}source AS MATERIALIZED (${source}
   ), subscribers AS MATERIALIZED (
     SELECT id FROM webhook_endpoints
     WHERE workspace_id = (SELECT workspace_id FROM source) AND created_at <= (SELECT created_at FROM source)
       AND deleted_at IS NULL AND active AND 'article.updated' = ANY (events)
     ORDER BY id
     FOR KEY SHARE
+  ), behind AS MATERIALIZED (${BEHIND}
   ), locked AS MATERIALIZED (
     SELECT article.id, article.workspace_id, article.project_id, article.slug, article.status,
       article.primary_language, article.translation_group_id, article.title
@@ -63,8 +66,9 @@ export const articleUpdatesOf = (source: string, leave: string, also = ''): stri
     WHERE ${IS_ANNOUNCED}
       AND listed.id NOT IN (SELECT id FROM locked)
   ), stored AS (
-    INSERT INTO events (id, workspace_id, type, article_id, body, request_id, traceparent, created_at)
-    SELECT id, workspace_id, 'article.updated', article_id, body, request_id, traceparent, uuid_extract_timestamp(id)
+    INSERT INTO events (id, workspace_id, type, article_id, body, request_id, traceparent, created_at, behind)
+    SELECT id, workspace_id, 'article.updated', article_id, body, request_id, traceparent, uuid_extract_timestamp(id),
+      (SELECT array_agg(endpoint_id) FROM behind)
     FROM input
   ), numbered_later AS (
     INSERT INTO event_queue (workspace_id, event_id, event_created_at)
@@ -77,17 +81,18 @@ export const articleUpdatesOf = (source: string, leave: string, also = ''): stri
     FROM (
       SELECT uuidv7() AS id, input.workspace_id, subscribers.id AS endpoint_id, input.id AS event_id
       FROM input CROSS JOIN subscribers
+      WHERE subscribers.id <> ALL (ARRAY(SELECT endpoint_id FROM behind))
       ORDER BY input.id, subscribers.id
     ) AS delivery
   )${leave}
   SELECT (SELECT workspace_id FROM source) AS workspace_id, (SELECT count(*) FROM input)::integer AS events,
-    EXISTS (SELECT FROM subscribers) AS heard, (SELECT ids FROM skipped) IS NOT NULL AS skipped${also}`;
+    (SELECT count(*) FROM subscribers) > (SELECT count(*) FROM behind) AS heard, (SELECT ids FROM skipped) IS NOT NULL AS skipped${also}`;
 
 /** What such a statement has done. */
 export interface UpdatesStored {
   readonly workspace_id: WorkspaceId | null;
   readonly events: number;
-  /** Whether an endpoint subscribes. */
+  /** Whether an endpoint subscribes that is not behind. */
   readonly heard: boolean;
   /** Whether articles were left. */
   readonly skipped: boolean;

@@ -5,6 +5,7 @@ import type { Tx } from '../db/database.ts';
 import { lastStatement, textStatement } from '../db/prepared.ts';
 import { afterCommit } from '../db/transaction.ts';
 import { currentTraceparent } from '../tracing/spans.ts';
+import { BEHIND } from './behind.ts';
 import type { NewEvent } from './catalog.ts';
 import { deliveriesStored, eventsStored } from './stored.ts';
 
@@ -22,13 +23,17 @@ const storing = (alsoDone: string): string => `
      WHERE workspace_id = $1 AND deleted_at IS NULL AND active AND events && $3::text[]
      ORDER BY id
      FOR KEY SHARE
+   ), behind AS MATERIALIZED (${BEHIND}
    ), deliveries AS MATERIALIZED (
      SELECT uuidv7() AS id, subscribers.id AS endpoint_id, input.id AS event_id, input.type
      FROM input JOIN subscribers ON input.type = ANY (subscribers.events)
+     WHERE subscribers.id <> ALL (ARRAY(SELECT endpoint_id FROM behind))
      ORDER BY input.id, subscribers.id
    ), stored AS (
-     INSERT INTO events (id, workspace_id, type, article_id, body, request_id, traceparent, created_at)
-     SELECT id, $1, type, article_id, body, $2, $6, uuid_extract_timestamp(id)
+     INSERT INTO events (id, workspace_id, type, article_id, body, request_id, traceparent, created_at, behind)
+     SELECT id, $1, type, article_id, body, $2, $6, uuid_extract_timestamp(id), (
+       SELECT array_agg(subscribers.id) FROM behind JOIN subscribers ON subscribers.id = behind.endpoint_id
+       WHERE input.type = ANY (subscribers.events))
      FROM input
    ), numbered_later AS (
      INSERT INTO event_queue (workspace_id, event_id, event_created_at)
@@ -53,7 +58,7 @@ const storeAndCommit = lastStatement<Stored>('record_change', CHANGE);
 
 /**
  * Stores events with the exact bytes that will be sent and the span that stores them, a row of the queue for each, and one
- * delivery per active endpoint that subscribes to their type, as rows of the caller's transaction (one of
+ * delivery per active endpoint that subscribes to their type and is not behind, as rows of the caller's transaction (one of
  * `inTransaction`). One statement for any number of events. Sequencers and relays are notified after the commit.
  *
  * Endpoints are read FOR KEY SHARE: the last step of deleting one waits for this transaction.

@@ -26,6 +26,8 @@ interface Backlog {
   };
   /** Events without a number; the age counts from when the oldest was stored. */
   readonly queuedEvents: { readonly count: number; readonly oldestAge: number };
+  /** Endpoints whose deliveries are queued from the log. */
+  readonly behind: number;
   readonly holds: readonly {
     readonly purpose: HoldPurpose;
     readonly count: number;
@@ -55,6 +57,7 @@ export const readBacklog = (db: Database): Promise<Backlog> =>
         ...(await readWaiting(tx)),
         inRuns: await readInRuns(tx),
         queuedEvents: await readQueuedEvents(tx),
+        behind: await readBehind(tx),
         holds: await readHolds(tx),
         jobs: await readJobs(tx),
       };
@@ -121,6 +124,13 @@ async function readQueuedEvents(tx: Tx): Promise<Backlog['queuedEvents']> {
   return rows[0] ?? { count: 0, oldestAge: 0 };
 }
 
+async function readBehind(tx: Tx): Promise<number> {
+  const { rows } = await sql<{ count: number }>`
+    SELECT count(*)::integer AS count FROM (
+      SELECT FROM webhook_backlogs ORDER BY endpoint_id LIMIT ${MAX_COUNTED}) AS behind`.execute(tx);
+  return rows[0]?.count ?? 0;
+}
+
 async function readHolds(tx: Tx): Promise<Backlog['holds']> {
   const { rows } = await sql<Backlog['holds'][number]>`
     SELECT purpose, count(*)::integer AS count, sum(amount)::float8 AS credits,
@@ -162,7 +172,7 @@ export function renderBacklog(backlog: Backlog, readAt: Date): Promise<string> {
     ...labelNames: Label[]
   ): Gauge<Label> => new Gauge({ name, help, labelNames, registers: [registry] });
 
-  const { free, inBursts, inRuns, queuedEvents, holds, jobs } = backlog;
+  const { free, inBursts, inRuns, queuedEvents, behind, holds, jobs } = backlog;
   const open = gauge('webhook_deliveries_open', 'Open deliveries, by stage.', 'stage');
   open.set({ stage: 'outbox' }, free.fresh);
   open.set({ stage: 'outbox_retry' }, free.retries);
@@ -180,6 +190,8 @@ export function renderBacklog(backlog: Backlog, readAt: Date): Promise<string> {
   gauge('event_queue_oldest_age_seconds', 'How long ago the oldest of them was stored.').set(
     queuedEvents.oldestAge,
   );
+
+  gauge('webhook_endpoints_behind', 'Endpoints whose deliveries are queued from the event log.').set(behind);
 
   const held = gauge('credit_holds_open', 'Holds that are neither settled nor released.', 'purpose');
   const credits = gauge('credit_holds_open_credits', 'Credits held by open holds.', 'purpose');

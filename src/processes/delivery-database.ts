@@ -37,3 +37,7 @@ export const createDeliveryDatabase = (config: ConnectedConfig, logger: Logger):
 /** The sequencer's connection: it waits for no other work of the worker. */
 export const createSequencerDatabase = (config: ConnectedConfig, logger: Logger): Database =>
   createLoopDatabase(config, logger, { name: 'sequencer', connections: 1 });
+
+/** The connection of the loop that keeps backlogs: a step of it may take as long as a hundred claims. */
+export const createBacklogDatabase = (config: ConnectedConfig, logger: Logger): Database =>
+  createLoopDatabase(config, logger, { name: 'backlogs', connections: 1 });

@@ -25,6 +25,7 @@ import { taskQueues } from '../temporal/task-queues.ts';
 import { activityInterceptors, clientInterceptors } from '../temporal/tracing.ts';
 import { workerTuning } from '../temporal/tuning.ts';
 import { closeThreads } from '../threads/pool.ts';
+import { keepBacklogs } from '../webhooks/backlog/keep.ts';
 import { type AttemptEnd, createFigures } from '../webhooks/health/figures.ts';
 import { startUpkeep } from '../webhooks/health/upkeep.ts';
 import { createPaces } from '../webhooks/pace/paces.ts';
@@ -35,7 +36,11 @@ import { createKnownEndpoints } from '../webhooks/relay/known-endpoints.ts';
 import { type Relay, startRelay } from '../webhooks/relay/relay.ts';
 import { createRuns } from '../webhooks/relay/runs.ts';
 import { createWebhookSender } from '../webhooks/sending/sender.ts';
-import { createDeliveryDatabase, createSequencerDatabase } from './delivery-database.ts';
+import {
+  createBacklogDatabase,
+  createDeliveryDatabase,
+  createSequencerDatabase,
+} from './delivery-database.ts';
 import { closeEngines, createEngines, type EngineOverrides } from './engines.ts';
 import { jobAreas } from './job-areas.ts';
 import { createPaidActivities } from './paid-activities.ts';
@@ -273,6 +278,14 @@ export async function startWorker(
   const sequencer = startSequencer({ db: numbering, logger, onRound: metrics.eventsNumbered });
   const stopLinking = startCheckingLinks(db, logger);
   const stopUpkeep = startUpkeep({ db, secrets, figures, logger, onDisabled: metrics.endpointDisabled });
+  const waiting = createBacklogDatabase(config, logger);
+  const retentionSeconds = config.RETENTION_DAYS * 86_400;
+  const stopBacklogs = keepBacklogs({
+    db: waiting,
+    logger,
+    retentionSeconds,
+    maxAgeSeconds: Math.min(config.WEBHOOK_MAX_AGE_HOURS * 3_600, retentionSeconds),
+  });
   // A month of partitions exists; prune retries what fails here.
   makePartitions(db, {
     minutes: config.PARTITION_MINUTES,
@@ -290,6 +303,7 @@ export async function startWorker(
       relay.stop(),
       sequencer.stop(),
       stopLinking(),
+      stopBacklogs(),
       scheduled,
       ...running,
     ]);
@@ -307,6 +321,7 @@ export async function startWorker(
     await closeThreads();
     await deliveries.destroy();
     await numbering.destroy();
+    await waiting.destroy();
     await db.destroy();
   };
   return {

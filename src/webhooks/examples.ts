@@ -36,6 +36,8 @@ export const healthExample = {
   day: { attempts: 1_204, succeeded: 1_198, successRate: 0.995, p95Ms: 210 },
   open: 2,
   nextAttemptAt: '2026-11-21T09:13:11.402Z',
+  behind: null,
+  missed: { from: '2026-11-14T02:10:00.000Z', to: '2026-11-14T05:31:12.771Z' },
 };
 
 /** Words instead of random text, so that no scanner takes it for a real secret. */

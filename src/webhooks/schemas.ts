@@ -177,6 +177,26 @@ export const endpointHealthSchema = z
     nextAttemptAt: timestamp
       .nullable()
       .meta({ description: 'Null when nothing waits, or nothing is sent now.' }),
+    behind: z
+      .object({
+        since: timestamp,
+        events: z.int().min(0).meta({
+          description: 'Events of the workspace, of every name, that the log has after those queued for it.',
+        }),
+      })
+      .nullable()
+      .meta({
+        description:
+          'While more events wait for it than deliveries are kept open: the rest is queued from the event log, in its order.',
+      }),
+    missed: z
+      .object({ from: timestamp, to: timestamp })
+      .nullable()
+      .meta({
+        description:
+          'The time whose events were in part never queued for it, since they had waited too long or it was disabled. As `since` ' +
+          'and `until`, with `status: missed`, it redelivers them.',
+      }),
   })
   .meta({ id: 'WebhookEndpointHealth' });
 
@@ -252,10 +272,14 @@ export const redeliverRangeBody = z.object({
   since: dateTime.meta({ description: 'Deliveries queued at this time or later.' }),
   until: dateTime.optional().meta({ description: 'Deliveries queued before this time.' }),
   events: eventNames.optional().meta({ description: 'Of these events; of all when left out.' }),
-  status: z.enum(['failed', 'succeeded']).default('failed').meta({
-    description:
-      '`succeeded` is for a receiver that lost what it had: each event whose latest delivery has succeeded.',
-  }),
+  status: z
+    .enum(['failed', 'succeeded', 'missed'])
+    .default('failed')
+    .meta({
+      description:
+        '`succeeded` is for a receiver that lost what it had: each event whose latest delivery has succeeded. `missed` queues ' +
+        'events of that time that were never queued for the endpoint: `missed` of its health.',
+    }),
   dryRun: z.boolean().default(false).meta({ description: 'Only counts; nothing is queued.' }),
   cursor: cursorOf('The nextCursor of the request before, to go on with the rest.'),
 });

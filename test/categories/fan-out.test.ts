@@ -6,8 +6,12 @@ import { sql } from 'kysely';
 import { beforeAll, beforeEach, expect, it } from 'vitest';
 import type { Category } from '../../src/categories/schemas.ts';
 import { IS_ALONE, workInTurns } from '../../src/db/batches.ts';
-import { expandFanOuts } from '../../src/events/fan-out.ts';
+import { inTransaction } from '../../src/db/transaction.ts';
+import { announceToCarriers, expandFanOuts } from '../../src/events/fan-out.ts';
+import { FIRST, numberEvents } from '../../src/events/log/number-events.ts';
 import type { ArticleId, CategoryId, ProjectId } from '../../src/ids.ts';
+import { refill } from '../../src/webhooks/backlog/refill.ts';
+import { BACKLOG_BOUNDS } from '../../src/webhooks/backlog/states.ts';
 import { createArticle } from '../support/articles.ts';
 import { type TestWorkspace, useTestService } from '../support/service.ts';
 import { eventually } from '../support/wait.ts';
@@ -274,6 +278,117 @@ it('rests for a third of the time that a piece took, whenever other sessions are
     });
   });
   expect(performance.now() - began).toBeGreaterThan(3 * 80 - 3);
+});
+
+// contract.md W100 and W101
+it('queues nothing for an endpoint that is behind, whose events follow from the log', async () => {
+  const ids = await carriers(1_001);
+  const [behind, other] = await endpoints(2);
+  if (behind === undefined || other === undefined) throw new Error('unreachable');
+  await sql`INSERT INTO webhook_backlogs (endpoint_id, behind_from, instant) VALUES (${behind}, 0, '-infinity')`.execute(
+    service.db,
+  );
+  await calls.rename(workspace, category.id, { en: 'Later' });
+  await expand();
+  await calls.assign(workspace, ids[0] ?? '', []);
+  const queued = await calls.deliveries(workspace);
+  expect(new Set(queued.map(({ endpoint_id }) => endpoint_id))).toEqual(new Set([other]));
+  expect(queued).toHaveLength(1_002);
+  for (let idle = 0; idle < 2; ) idle = (await numberEvents(service.db, FIRST)).events === 0 ? idle + 1 : 0;
+  expect(await refill(service.db, behind, 3_600, BACKLOG_BOUNDS)).toMatchObject({ queued: 1_002, missed: 0 });
+});
+
+const bounded = (waiting: number, count: number) =>
+  inTransaction(service.db, (tx) =>
+    announceToCarriers(
+      tx,
+      workspace.context,
+      sql`SELECT article_id FROM article_categories WHERE workspace_id = ${workspace.id} LIMIT ${count}`,
+      ['categories'],
+      { waiting },
+    ),
+  );
+
+// contract.md W107
+it('a change is refused when its articles and those that wait are too many, and leaves nothing; also of two at once', async () => {
+  await carriers(1_500);
+  // One change has any number.
+  expect(await bounded(1_000, 1_400)).toEqual({ articles: 1_400, announced: 1_400 });
+  const before = await lists();
+  await expect(bounded(2_899, 1_500)).rejects.toMatchObject({ code: 'RATE_LIMITED', retryAfter: 60 });
+  expect(await lists()).toEqual(before);
+  const both = await Promise.allSettled([bounded(3_000, 1_200), bounded(3_000, 1_100)]);
+  expect(both.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
+  // Few articles do not need a list.
+  expect(await bounded(10, 3)).toEqual({ articles: 3, announced: 3 });
+  await expand();
+  expect(await bounded(1_600, 1_500)).toEqual({ articles: 1_500, announced: 1_500 });
+});
+
+// contract.md W107
+it('a category change beyond the bound is 429 with Retry-After and changes nothing', async () => {
+  const [article] = await carriers(1_500);
+  await sql`
+    INSERT INTO event_fanouts (workspace_id, changed, article_ids)
+    SELECT ${workspace.id}, '{categories}', array_fill(${article}::uuid, ARRAY[1000]) FROM generate_series(1, 199)`.execute(
+    service.db,
+  );
+  const refused = await calls.rename(workspace, category.id, { en: 'Too many' });
+  expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '60']);
+  expect((await calls.remove(workspace, category.id)).status).toBe(429);
+  expect((await calls.list(workspace)).map(({ name }: { name: string }) => name)).not.toContain('Too many');
+  expect(await lists()).toHaveLength(199);
+  expect(await calls.audit(workspace, 'categories.updated')).toEqual([]);
+  await calls.forgetEvents(workspace);
+  expect((await calls.rename(workspace, category.id, { en: 'Now' })).status).toBe(200);
+});
+
+// contract.md W108
+it('lists make no more events in 24 hours than the bound, by several relays as well; others go on, and the rest follows', async () => {
+  const expandWithin = (daily: number) =>
+    expandFanOuts(service.db, { signal: new AbortController().signal }, { daily });
+  await carriers(3_500);
+  await endpoints(1);
+  await calls.rename(workspace, category.id, { en: 'Once' });
+  const neighbour = await service.workspace();
+  const plants = await calls.category(neighbour, { en: 'Plants' });
+  await publishMany(service.db, neighbour, await service.project(neighbour), plants.id, 1_001);
+  await calls.rename(neighbour, plants.id, { en: 'Trees' });
+  await Promise.all([expandWithin(2_500), expandWithin(2_500)]);
+  await expandWithin(2_500);
+  // A list is expanded whole: the third one does not fit.
+  expect(await storedEvents()).toHaveLength(2_000);
+  expect(await calls.events(neighbour)).toHaveLength(1_001);
+  // Those of a day ago count no more.
+  const later = (hours: number) =>
+    sql`UPDATE event_fanout_hours SET hour = hour - make_interval(hours => ${hours})`.execute(service.db);
+  await later(23);
+  await expandWithin(2_500);
+  expect(await storedEvents()).toHaveLength(2_000);
+  await later(2);
+  await expandWithin(2_500);
+  expect(await storedEvents()).toHaveLength(3_500);
+  expect(await lists()).toEqual([]);
+});
+
+// contract.md W108
+it('a list of which somebody holds an article counts once', async () => {
+  const [held] = await carriers(1_001);
+  if (held === undefined) throw new Error('unreachable');
+  await endpoints(1);
+  await calls.rename(workspace, category.id, { en: 'Counted' });
+  await service.db.transaction().execute(async (tx) => {
+    await tx.selectFrom('articles').select('id').where('id', '=', held).forUpdate().execute();
+    for (let look = 0; look < 3; look += 1) await expand();
+    expect(await lists()).toEqual([[held]]);
+  });
+  await expand();
+  const counted = await service.db
+    .selectFrom('event_fanout_hours')
+    .select('events')
+    .where('workspace_id', '=', workspace.id)
+    .execute();
+  expect([counted, await lists()]).toEqual([[{ events: 1_001 }], []]);
 });
 
 it('lists are left as they are at the signal, which says that there are more', async () => {

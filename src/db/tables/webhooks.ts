@@ -37,6 +37,28 @@ export interface WebhookTables {
     /** Of W3C Trace Context: what its attempts are a part of; null where nothing is traced. */
     traceparent: Nullable<string>;
     created_at: CreatedAt;
+    /** Endpoints that subscribe and were behind when it was stored: nothing was queued for them then. Null without any. */
+    behind: Nullable<EndpointId[]>;
+  };
+  /** Endpoints that are behind: see src/webhooks/backlog/states.ts. */
+  webhook_backlogs: {
+    endpoint_id: EndpointId;
+    /** The number in the event log up to which all is queued or passed over. */
+    behind_from: number;
+    /** When that number was given. */
+    instant: Timestamp;
+    /** Events are queued by their own statements again; the rest of the log is not worked off yet. */
+    closing: Default<boolean>;
+    created_at: CreatedAt;
+  };
+  /** The part of the log in which events were passed over. */
+  webhook_missed: {
+    endpoint_id: EndpointId;
+    first_number: number;
+    last_number: number;
+    /** From the instant of the first to just after that of the last. */
+    from_at: Timestamp;
+    to_at: Timestamp;
   };
   webhook_endpoints: {
     id: EndpointId;
@@ -185,5 +207,14 @@ export interface WebhookTables {
     traceparent: Nullable<string>;
     article_ids: ArticleId[];
     created_at: CreatedAt;
+    articles: ColumnType<number, never, never>;
+    /** Its articles are in `event_fanout_hours`: what is left of it was held by somebody. */
+    counted: Default<boolean>;
+  };
+  /** Articles of lists that became events, by the hour. */
+  event_fanout_hours: {
+    workspace_id: WorkspaceId;
+    hour: Timestamp;
+    events: number;
   };
 }

@@ -3,7 +3,14 @@ import type { Database, Queryable } from '../../db/database.ts';
 import { inTransaction } from '../../db/transaction.ts';
 import type { BurstId, DeliveryId, EndpointId } from '../../ids.ts';
 import { FIRST_WAIT_MS, LONGEST_WAIT_MS, MAX_ATTEMPTS } from '../attempts/schedule.ts';
-import { ENDPOINT_DISABLED, isFree, isLiving, STOPPED_BY_OPERATOR, UNKNOWN_OUTCOME } from './states.ts';
+import {
+  ENDPOINT_DISABLED,
+  isFree,
+  isLiving,
+  STOPPED_BY_OPERATOR,
+  tooOld,
+  UNKNOWN_OUTCOME,
+} from './states.ts';
 
 /** Deliveries that one statement ends. */
 export const ENDED_AT_ONCE = 1_000;
@@ -40,10 +47,16 @@ interface Ended {
   readonly inRun: boolean;
 }
 
-async function endWhere(db: Queryable, which: RawBuilder<boolean>, reason: string): Promise<Ended[]> {
+async function endWhere(
+  db: Queryable,
+  which: RawBuilder<boolean>,
+  reason: string,
+  order: RawBuilder<unknown> = sql``,
+): Promise<Ended[]> {
   const { rows } = await sql<Ended>`
     WITH chosen AS MATERIALIZED (
-      SELECT delivery.id FROM webhook_open AS delivery WHERE ${which} LIMIT ${ENDED_AT_ONCE} FOR UPDATE SKIP LOCKED
+      SELECT delivery.id FROM webhook_open AS delivery WHERE ${which} ${order} LIMIT ${ENDED_AT_ONCE}
+      FOR UPDATE SKIP LOCKED
     ), ended AS (
       DELETE FROM webhook_open AS delivery WHERE delivery.id = ANY (ARRAY(SELECT id FROM chosen))
       RETURNING ${failedFor(reason)}
@@ -59,6 +72,18 @@ async function endWhere(db: Queryable, which: RawBuilder<boolean>, reason: strin
  */
 export const endSome = (db: Queryable, endpointId: EndpointId, at: Date, reason: string): Promise<Ended[]> =>
   endWhere(db, sql`delivery.endpoint_id = ${endpointId} AND delivery.created_at <= ${at}`, reason);
+
+/**
+ * Ends deliveries as failed that were queued longer ago than `maxAgeSeconds`, the oldest first, along the primary key
+ * (contract.md W103). An attempt that has begun goes on.
+ * @returns how many; ENDED_AT_ONCE when more may be left
+ */
+export async function endOverdue(db: Queryable, maxAgeSeconds: number): Promise<number> {
+  const isOverdue = sql<boolean>`delivery.id < (SELECT uuidv7(make_interval(secs => ${-maxAgeSeconds}::float8)))
+    AND delivery.burst_id IS NULL AND delivery.begun <= delivery.attempts`;
+  const ended = await endWhere(db, isOverdue, tooOld(maxAgeSeconds), sql`ORDER BY delivery.id`);
+  return ended.length;
+}
 
 /**
  * Ends a delivery as failed, whoever holds it; its attempts stay. Waits for locks on the row.

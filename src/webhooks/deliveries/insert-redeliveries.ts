@@ -39,7 +39,8 @@ interface Row {
 
 /**
  * SQL over `delivery`: whether the same event was queued again for the endpoint. The first delivery of an event is made with
- * it, all others later: only these are in the two indexes. OFFSET keeps this a look-up for each row.
+ * it, or from the log, all others later: only those made later than their event are in the two indexes. OFFSET keeps this a
+ * look-up for each row.
  */
 const isQueuedAgain: RawBuilder<boolean> = sql`(
   EXISTS (SELECT FROM webhook_log AS newer WHERE newer.endpoint_id = delivery.endpoint_id

@@ -57,3 +57,6 @@ export const ENDPOINT_DISABLED = 'endpoint disabled';
 export const STOPPED_BY_OPERATOR = 'stopped by an operator';
 /** The error of an attempt that had begun when its worker was lost. */
 export const UNKNOWN_OUTCOME = 'The attempt was interrupted and its outcome is unknown.';
+/** The error of a delivery that was open for too long. */
+export const tooOld = (maxAgeSeconds: number): string =>
+  `not delivered within ${Math.round(maxAgeSeconds / 36) / 100} hours`;

@@ -193,7 +193,7 @@ export const createEndpointRoutes = ({
         'Queues a new delivery, with a new id and the same body, for every event whose latest delivery to the endpoint was ' +
         'queued in the given time and has failed for good (or, with `status`, has succeeded), oldest first. At most 10,000 are ' +
         'queued: `nextCursor` goes on with the rest, and no repeat queues one twice. With `dryRun` they are only counted. A ' +
-        'disabled endpoint is 409 `endpoint_disabled`.',
+        'disabled endpoint is 409 `endpoint_disabled`; one with 10,000 open deliveries is 429 until fewer are left.',
       tags: ['Webhooks'],
       scope: 'workspace',
       permissions: ['integrations.create'],
@@ -206,7 +206,7 @@ export const createEndpointRoutes = ({
           example: { count: 12, nextCursor: null },
         },
       },
-      errors: ['CONFLICT'],
+      errors: ['CONFLICT', 'RATE_LIMITED'],
     },
     async ({ context, params, body }) => accepted(await redeliverRange(context, endpointIn(params), body)),
   ),

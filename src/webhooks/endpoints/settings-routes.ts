@@ -146,7 +146,8 @@ export const createSettingsRoutes = (secrets: SecretRing): RouteModule[] => [
       description:
         'When something was delivered last, since when deliveries fail, the attempts of a day, and what waits. The figures are ' +
         'about ten seconds old. An endpoint to which nothing could be delivered for five days, while at least 20 deliveries ' +
-        'failed, is disabled.',
+        'failed, is disabled. One with very much to get is `behind`, and gets it from the event log; what waited too long there is ' +
+        '`missed`.',
       tags: ['Webhooks'],
       scope: 'workspace',
       permissions: ['integrations.read'],

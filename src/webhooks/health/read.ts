@@ -22,6 +22,10 @@ interface Row {
   readonly hours: readonly (Bucket & { readonly succeeded: boolean })[];
   readonly open: number;
   readonly nextDueAt: Date | null;
+  readonly behindSince: Date | null;
+  readonly behindEvents: number | null;
+  readonly missedFrom: Date | null;
+  readonly missedTo: Date | null;
   readonly failingHours: number | null;
 }
 
@@ -33,7 +37,7 @@ function statusOf({ active, paused, failingHours }: Row): EndpointHealth['status
 }
 
 /**
- * How an endpoint fares (contract.md W69): its last success, what has failed since, its attempts of a day, and what waits.
+ * How an endpoint fares (contract.md W69 and W106): its last success, what has failed since, its attempts of a day, and what waits.
  * @throws {ServiceError} RESOURCE_NOT_FOUND
  */
 export async function readHealth(
@@ -51,8 +55,14 @@ export async function readHealth(
       (SELECT count(*)::integer FROM (
          SELECT FROM webhook_open WHERE endpoint_id = endpoint.id LIMIT ${MAX_OPEN}) AS few) AS open,
       (SELECT due_at FROM webhook_open WHERE endpoint_id = endpoint.id AND endpoint.active AND ${isHeard}
-       ORDER BY due_at LIMIT 1) AS "nextDueAt"
+       ORDER BY due_at LIMIT 1) AS "nextDueAt",
+      backlog.created_at AS "behindSince",
+      coalesce((SELECT number FROM event_counters WHERE workspace_id = endpoint.workspace_id), 0) - backlog.behind_from
+        AS "behindEvents",
+      missed.from_at AS "missedFrom", missed.to_at AS "missedTo"
     FROM webhook_endpoints AS endpoint LEFT JOIN webhook_health AS health ON health.endpoint_id = endpoint.id
+    LEFT JOIN webhook_backlogs AS backlog ON backlog.endpoint_id = endpoint.id AND NOT backlog.closing
+    LEFT JOIN webhook_missed AS missed ON missed.endpoint_id = endpoint.id
     WHERE endpoint.id = ${endpointId} AND endpoint.workspace_id = ${actor.workspaceId}
       AND endpoint.deleted_at IS NULL`.execute(db);
   const [row] = rows;
@@ -79,5 +89,10 @@ export async function readHealth(
     },
     open,
     nextAttemptAt: iso(nextDueAt),
+    behind: row.behindSince === null ? null : { since: iso(row.behindSince), events: row.behindEvents ?? 0 },
+    missed:
+      row.missedFrom === null || row.missedTo === null
+        ? null
+        : { from: iso(row.missedFrom), to: iso(row.missedTo) },
   };
 }

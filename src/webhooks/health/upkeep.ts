@@ -45,6 +45,7 @@ export async function lookAfterEndpoints({
   await forgetOldSecrets(db, secrets);
   await forgetOldHours(db);
   await forgetOldPaces(db);
+  await forgetOldFanOuts(db);
 }
 
 /** Removes the old secrets of rotations that are over; those that no key here opens stay as they are. */
@@ -84,6 +85,15 @@ const forgetOldPaces = (db: Database): Promise<number> =>
     sql`
       DELETE FROM webhook_paces AS pace WHERE NOT ${isInForce()} AND pace.endpoint_id = ANY (ARRAY(
         SELECT endpoint_id FROM webhook_paces AS pace WHERE NOT ${isInForce()}
+        LIMIT ${BATCH} FOR UPDATE SKIP LOCKED))`.execute(db),
+  );
+
+/** Removes counts of events that no longer count for a day. */
+const forgetOldFanOuts = (db: Database): Promise<number> =>
+  removeInBatches(BATCH, () =>
+    sql`
+      DELETE FROM event_fanout_hours WHERE ctid = ANY (ARRAY(
+        SELECT ctid FROM event_fanout_hours WHERE hour < now() - make_interval(hours => ${KEPT_HOURS})
         LIMIT ${BATCH} FOR UPDATE SKIP LOCKED))`.execute(db),
   );
 

@@ -306,6 +306,15 @@ it('redelivers 10,000 at most in one go, and the rest on a repeat', async () => 
         since: '2000-01-01T00:00:00Z',
       });
     expect((await go()).body).toEqual({ count: 10_000, nextCursor: expect.any(String) });
+    // contract.md W105: the bound of what is open.
+    expect((await go()).status).toBe(429);
+    await sql`
+      WITH ended AS (DELETE FROM webhook_open WHERE id IN (
+        SELECT id FROM webhook_open WHERE endpoint_id = ${id} LIMIT 100) RETURNING *)
+      INSERT INTO webhook_log (id, workspace_id, endpoint_id, event_id, event_created_at, event_type, status, attempts,
+        attempt_log, in_run, delivered_at, created_at)
+      SELECT id, workspace_id, endpoint_id, event_id, event_created_at, event_type, 'succeeded', 1, '[]', false, now(), created_at
+      FROM ended`.execute(idle.db);
     expect((await go()).body).toEqual({ count: 50, nextCursor: null });
     expect((await go()).body).toEqual({ count: 0, nextCursor: null });
   } finally {

@@ -98,6 +98,7 @@ it('names what is wrong with a request', async () => {
     ['/events', { since, events: [] }],
     ['/events/0', { since, events: ['article.moved'] }],
     ['/status', { since, status: 'pending' }],
+    ['/cursor', { since, status: 'missed', cursor: 'x' }],
     ['/dryRun', { since, dryRun: 'yes' }],
     ['/cursor', { since, cursor: 'x' }],
   ] as const) {

@@ -67,6 +67,8 @@ it('health shows the last success, what failed since, the attempts of a day, and
     day: { attempts: 0, succeeded: 0, successRate: null, p95Ms: null },
     open: 0,
     nextAttemptAt: null,
+    behind: null,
+    missed: null,
   });
   const worker = await service.startWorker();
   await emitTogether(service, workspace, 30);
