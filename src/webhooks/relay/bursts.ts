@@ -27,6 +27,8 @@ export const NOTHING_SENT: DeliverBurstResult = { succeeded: 0, toRetry: 0, fail
 /** A burst of this process that takes deliveries. */
 export interface OpenBurst {
   readonly id: BurstId;
+  /** When it takes no more, by `performance.now()`. */
+  readonly closesAt: number;
   /** Registers a claim for the burst, which does not end before the claimed deliveries are sent. */
   awaits(claim: Promise<unknown>): void;
   /** Sends one delivery claimed for it. @param claimStartedAt by `performance.now()`, right before the claim */
@@ -147,8 +149,9 @@ export function createBursts(dependencies: BurstsDependencies): Bursts {
       } else result[verdict === 'succeeded' ? 'succeeded' : 'failed'] += 1;
     }
 
-    const burst: OpenBurst = {
+    const burst = (closesAt: number): OpenBurst => ({
       id: burstId,
+      closesAt,
       awaits(claim) {
         // Removed only after the awaiting caller has handed over the claimed deliveries.
         const one = claim
@@ -169,24 +172,24 @@ export function createBursts(dependencies: BurstsDependencies): Bursts {
           .finally(() => underWay.delete(one));
         underWay.add(one);
       },
-    };
+    });
 
     if (!(await retryWhileDatabaseIsAway(() => openBurst(db, burstId)))) {
       // An earlier execution of this burst may still live. The burst is over, and its begun attempts are spent.
       return { ...result, freed: await retryWhileDatabaseIsAway(() => freeBurst(db, burstId)) };
     }
+    const opened = burst(performance.now() + OPEN_MS);
     try {
-      open.add(burst);
+      open.add(opened);
       wake();
-      const openedAt = performance.now();
       const either = AbortSignal.any([cancelled, stopping]);
-      while (!either.aborted && performance.now() - openedAt < OPEN_MS) {
+      while (!either.aborted && performance.now() < opened.closesAt) {
         if (underWay.size === 0 && performance.now() - usedAt > IDLE_MS) break;
         await pause(LOOK_MS, either);
         onProgress(result);
       }
     } finally {
-      open.delete(burst);
+      open.delete(opened);
       while (underWay.size > 0) {
         await Promise.all(underWay);
         onProgress(result);

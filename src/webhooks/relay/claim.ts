@@ -45,6 +45,8 @@ export interface Candidate {
   readonly dueFrom: Date | '-infinity';
   /** How many a burst may take. */
   readonly room: number;
+  /** Asked only if a look finds something of it among the latest deliveries. */
+  readonly isOnlyIfNew: boolean;
 }
 
 export interface ClaimOptions {
@@ -79,7 +81,7 @@ export interface Claim {
 export const WALK_START = '00000000-0000-0000-0000-000000000000' as EndpointId;
 /** Endpoints that one claim walks past, and the latest deliveries that a look reads. */
 const WALK = 1_000;
-export const LATEST = 200;
+const LATEST = 200;
 
 /** A claimed delivery, or as the last row all that was seen. */
 interface Row extends Omit<ClaimedDelivery, 'workspaceId' | 'url' | 'stored' | 'paceEpoch' | 'isPaid'> {
@@ -98,15 +100,16 @@ interface ClaimParameters extends Omit<ClaimOptions, 'candidates'> {
   readonly endpointIds: readonly EndpointId[];
   readonly dueFrom: readonly Candidate['dueFrom'][];
   readonly rooms: readonly number[];
+  readonly onlyIfNew: readonly boolean[];
 }
 
 const claim = prepare(
   'claim_due',
   (_db, slot: Slots<ClaimParameters>) => sql<Row>`
     WITH RECURSIVE given AS MATERIALIZED (
-      SELECT * FROM unnest(${slot('endpointIds')}::uuid[],
-        ${slot('dueFrom')}::timestamptz[], ${slot('rooms')}::integer[])
-        WITH ORDINALITY AS given (endpoint_id, due_from, room, position)
+      SELECT * FROM unnest(${slot('endpointIds')}::uuid[], ${slot('dueFrom')}::timestamptz[],
+        ${slot('rooms')}::integer[], ${slot('onlyIfNew')}::boolean[])
+        WITH ORDINALITY AS given (endpoint_id, due_from, room, only_if_new, position)
     ), latest AS MATERIALIZED (
       SELECT endpoint_id, due_at, in_run, burst_id FROM webhook_open
       WHERE ${slot('isLook')}::boolean AND id > (SELECT uuidv7(interval '-2 seconds')) AND id < (SELECT uuidv7(interval '1 second'))
@@ -119,10 +122,13 @@ const claim = prepare(
         SELECT endpoint_id, due_at FROM webhook_open WHERE endpoint_id > walked.endpoint_id
         ORDER BY endpoint_id, due_at LIMIT 1) AS next
       WHERE walked.step < ${WALK}
-    ), found AS (
-      (SELECT endpoint_id FROM latest AS delivery WHERE due_at <= now() AND ${isFree}
-       UNION SELECT endpoint_id FROM walked WHERE due_at <= now())
-      EXCEPT SELECT endpoint_id FROM given
+    ), candidate AS MATERIALIZED (
+      SELECT endpoint_id, coalesce(max(due_from), '-infinity') AS due_from, coalesce(max(room), 0) AS room,
+        min(position) AS position
+      FROM (SELECT endpoint_id, due_from, room, position, NOT only_if_new AS is_asked FROM given
+            UNION ALL SELECT endpoint_id, NULL, NULL, NULL, true FROM latest AS delivery WHERE due_at <= now() AND ${isFree}
+            UNION ALL SELECT endpoint_id, NULL, NULL, NULL, true FROM walked WHERE due_at <= now()) AS each
+      GROUP BY endpoint_id HAVING bool_or(is_asked)
     ), seen AS MATERIALIZED (
       SELECT candidate.*, endpoint.*, pace.*,
         CASE WHEN active AND available = 0 THEN 0 ELSE
@@ -131,7 +137,7 @@ const claim = prepare(
         (SELECT extract(epoch FROM delivery.due_at - now()) FROM webhook_open AS delivery
          WHERE delivery.endpoint_id = candidate.endpoint_id AND delivery.due_at > now() AND ${isFree}
          ORDER BY delivery.due_at LIMIT 1)::float8 AS next_due_in
-      FROM (SELECT * FROM given UNION ALL SELECT endpoint_id, '-infinity', 0, NULL FROM found) AS candidate
+      FROM candidate
       CROSS JOIN LATERAL (SELECT workspace_id, url, secret, active,
                             (secret_key_id IS NULL OR secret_key_id = ANY (${slot('keyIds')}::text[]))
                               AND id <> ALL (${slot('held')}::uuid[]) AS readable
@@ -217,6 +223,7 @@ export async function claimDue(db: Database, { candidates, ...options }: ClaimOp
     endpointIds: candidates.map(({ endpointId }) => endpointId),
     dueFrom: candidates.map(({ dueFrom }) => dueFrom),
     rooms: candidates.map(({ room }) => room),
+    onlyIfNew: candidates.map(({ isOnlyIfNew }) => isOnlyIfNew),
   });
   const { endpoints = [], walkedTo = null, isLookFull = false } = rows.at(-1)?.seen ?? {};
   const seen = new Map(endpoints.map((endpoint) => [endpoint.id, endpoint]));
@@ -228,14 +235,9 @@ export async function claimDue(db: Database, { candidates, ...options }: ClaimOp
     const { workspaceId, url, stored, paceEpoch } = endpoint;
     return [{ ...row, workspaceId, url, stored, paceEpoch, isPaid: true as const }];
   });
-  const isServed = ({ id }: Seen) => claimedUpTo.has(id);
-  // Those that were served come first.
-  const served = [...claimedUpTo.keys()].flatMap((id) => seen.get(id) ?? []);
-  const ordered = [...served, ...endpoints.filter((endpoint) => !isServed(endpoint))].map(
-    ({ url, stored, paceEpoch, ...endpoint }) => ({
-      ...endpoint,
-      claimedUpTo: claimedUpTo.get(endpoint.id) ?? null,
-    }),
-  );
-  return { deliveries, endpoints: ordered, walkedTo, isLookFull };
+  const withClaimed = endpoints.map(({ url, stored, paceEpoch, ...endpoint }) => ({
+    ...endpoint,
+    claimedUpTo: claimedUpTo.get(endpoint.id) ?? null,
+  }));
+  return { deliveries, endpoints: withClaimed, walkedTo, isLookFull };
 }

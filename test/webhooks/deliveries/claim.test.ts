@@ -69,6 +69,25 @@ describe('claiming', () => {
     expect((await claim({ candidates: [], isLook: true, walkFrom: WALK_START })).endpoints).toEqual([]);
   });
 
+  // contract.md W121
+  it('asks only for those of its recent endpoints that have something new, and takes it at once', async () => {
+    const registering = Array.from({ length: 30 }, () =>
+      register(service, workspace, 'http://127.0.0.1:9/hooks'),
+    );
+    const ids = (await Promise.all(registering)).map(({ id }) => id);
+    const burstId = await openBurst();
+    const candidates = ids.map((id) => ({ ...candidate(20, id), isOnlyIfNew: true }));
+    const [fresh] = ids;
+    if (fresh === undefined) throw new Error('no endpoint');
+    await storeDeliveries(service.db, workspace, fresh, { count: 7, state: 'pending' });
+    expect((await claim({ burstId, candidates })).endpoints).toEqual([]);
+    const looked = await claim({ burstId, candidates, isLook: true });
+    expect(looked.endpoints.map(({ id }) => id)).toEqual([fresh]);
+    expect(looked.deliveries).toHaveLength(7);
+    // What is under way is not new.
+    expect((await claim({ burstId, candidates, isLook: true })).endpoints).toEqual([]);
+  });
+
   it('finds deliveries by id in the primary key alone: no other index could be skipped through for them', async () => {
     const { rows } = await sql<{ name: string }>`
       SELECT indexrelid::regclass::text AS name FROM pg_index JOIN pg_attribute ON attrelid = indrelid AND attname = 'id'

@@ -84,7 +84,7 @@ const openBurst = async ({ bursts }: Process) => {
 
 const claimFor = async (burstId: BurstId, room: number) => {
   const { deliveries } = await claimDue(db, {
-    candidates: [{ endpointId, dueFrom: '-infinity', room }],
+    candidates: [{ endpointId, dueFrom: '-infinity', room, isOnlyIfNew: false }],
     isLook: false,
     walkFrom: null,
     limit: room,
