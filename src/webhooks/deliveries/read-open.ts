@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import type { Database } from '../../db/database.ts';
 import type { DeliveryId, EndpointId, EventId, WorkspaceId } from '../../ids.ts';
 import { isInForce } from '../pace/pace.ts';
+import type { LostAttempt } from './lost.ts';
 import { isHeard, isLiving } from './states.ts';
 
 /** What an attempt needs, except the secret, which is read when it begins. */
@@ -13,6 +14,10 @@ export interface DeliveryInRun {
   readonly eventType: string;
   readonly createdAt: Date;
   readonly body: Buffer;
+  /** An attempt that an earlier execution has begun and that has no outcome. */
+  readonly lost?: LostAttempt | null;
+  /** Whether it waits for its release after a loss. */
+  readonly parked?: boolean;
   /** Whether nothing may begin when it was read, as after a pause; of one that was just claimed something may. */
   readonly silenced?: boolean;
   /** The epoch of the endpoint's pace when it was read or claimed; 0 without one. */
@@ -32,8 +37,10 @@ export async function readInRun(db: Database, deliveryId: DeliveryId): Promise<D
         .onRef('event.created_at', '=', 'delivery.event_created_at'),
     )
     .select([
-      // An attempt begun without an outcome is spent.
-      sql<number>`greatest(delivery.attempts, delivery.begun)`.as('attempts'),
+      'delivery.attempts',
+      sql<LostAttempt | null>`CASE WHEN delivery.begun > delivery.attempts
+        THEN jsonb_build_object('token', delivery.begun_token) END`.as('lost'),
+      'delivery.parked',
       'delivery.endpoint_id as endpointId',
       'delivery.event_id as eventId',
       'endpoint.url',
@@ -87,7 +94,7 @@ export async function* overdueRuns(
   for (let last: RunPlace | undefined = after ?? undefined, isMore = true; isMore; ) {
     const { rows } = await sql<OverdueRun>`
       SELECT delivery.id, delivery.workspace_id AS "workspaceId", delivery.endpoint_id AS "endpointId",
-        delivery.event_type AS "eventType", greatest(delivery.attempts, delivery.begun) AS attempts, endpoint.url,
+        delivery.event_type AS "eventType", delivery.attempts, endpoint.url,
         event.article_id AS "articleId", event.request_id AS "requestId", delivery.due_at::text AS "dueAt"
       FROM webhook_open AS delivery
       JOIN webhook_endpoints AS endpoint ON endpoint.id = delivery.endpoint_id AND ${isLiving} AND ${isHeard}

@@ -7,13 +7,15 @@ import { type AttemptDependencies, type AttemptResult, makeAttempt } from '../at
 import { createBatcher } from '../attempts/batcher.ts';
 import { MAX_ATTEMPTS, waitAfter } from '../attempts/schedule.ts';
 import { type AttemptStart, type Begun, beginAttempts, takeBack } from '../deliveries/begin.ts';
-import { endOne, freeBurst } from '../deliveries/end.ts';
+import { endOne } from '../deliveries/end.ts';
+import { freeBurst } from '../deliveries/free-burst.ts';
 import { type RecordedAttempt, recordAttempts } from '../deliveries/record.ts';
 import { ENDPOINT_DISABLED, type Holder, isHeldBy } from '../deliveries/states.ts';
 import { DECISION_MS } from '../sending/sender.ts';
 import type { Capacity } from './capacity.ts';
 import type { ClaimedDelivery } from './claim.ts';
 import type { KnownEndpoints } from './known-endpoints.ts';
+import type { Suspects } from './suspects.ts';
 
 /** How long a burst takes deliveries. */
 const OPEN_MS = 60_000;
@@ -58,14 +60,25 @@ export interface Bursts {
 export interface BurstsDependencies extends AttemptDependencies {
   readonly capacity: Capacity;
   readonly known: KnownEndpoints;
+  readonly suspects: Pick<Suspects, 'delivered'>;
   /** Called when there may be capacity again. */
   readonly wake: () => void;
   readonly onError: (error: unknown, delivery: ClaimedDelivery) => void;
 }
 
 export function createBursts(dependencies: BurstsDependencies): Bursts {
-  const { db, capacity, known, paces, wake, onUnreadable, onAttemptBegan, onAttemptEnded, onError } =
-    dependencies;
+  const {
+    db,
+    capacity,
+    known,
+    suspects,
+    paces,
+    wake,
+    onUnreadable,
+    onAttemptBegan,
+    onAttemptEnded,
+    onError,
+  } = dependencies;
   const open = new Set<OpenBurst>();
 
   async function run(burstId: BurstId, options: BurstOptions): Promise<DeliverBurstResult> {
@@ -147,6 +160,7 @@ export function createBursts(dependencies: BurstsDependencies): Bursts {
         known.willBeDue(endpointId, workspaceId, performance.now() + waitAfter(number));
         wake();
       } else result[verdict === 'succeeded' ? 'succeeded' : 'failed'] += 1;
+      if (verdict === 'succeeded' && delivery.lostAt !== null) suspects.delivered(delivery.lostAt);
     }
 
     const burst = (closesAt: number): OpenBurst => ({

@@ -3,7 +3,7 @@ import type { Database } from '../../db/database.ts';
 import { prepare, type Slots } from '../../db/prepared.ts';
 import type { BurstId, EndpointId, WorkspaceId } from '../../ids.ts';
 import type { DeliveryInRun, StartedDelivery } from '../deliveries/read-open.ts';
-import { isFree, isHeard, isLiving } from '../deliveries/states.ts';
+import { isClaimable, isHeard, isLiving } from '../deliveries/states.ts';
 import { availableAt, isInForce, spent, waitAt } from '../pace/pace.ts';
 
 /** An endpoint with at most this many due deliveries gets runs for them. */
@@ -17,6 +17,8 @@ export interface ClaimedDelivery extends DeliveryInRun, StartedDelivery {
   /** The endpoint's secret as the table has it. With the token, the start of a burst's attempt; a run begins its own. */
   readonly stored: string;
   readonly token: string | null;
+  /** When it was lost with others, once, and has had no outcome since. */
+  readonly lostAt: Date | null;
   /** The claim has spent a request of the endpoint's pace, if there is one. */
   readonly isPaid: true;
 }
@@ -93,7 +95,7 @@ type Seen = Omit<SeenEndpoint, 'claimedUpTo'> & Pick<ClaimedDelivery, 'url' | 's
 
 const dueOf = (endpoint: string): RawBuilder<boolean> => sql`
   delivery.endpoint_id = ${sql.ref(`${endpoint}.endpoint_id`)} AND delivery.due_at >= ${sql.ref(`${endpoint}.due_from`)}
-  AND delivery.due_at <= now() AND ${isFree}`;
+  AND delivery.due_at <= now() AND ${isClaimable}`;
 const isForRun = sql<boolean>`endpoint_id = ANY (ARRAY(SELECT endpoint_id FROM way WHERE into_run))`;
 
 interface ClaimParameters extends Omit<ClaimOptions, 'candidates'> {
@@ -111,7 +113,7 @@ const claim = prepare(
         ${slot('rooms')}::integer[], ${slot('onlyIfNew')}::boolean[])
         WITH ORDINALITY AS given (endpoint_id, due_from, room, only_if_new, position)
     ), latest AS MATERIALIZED (
-      SELECT endpoint_id, due_at, in_run, burst_id FROM webhook_open
+      SELECT endpoint_id, due_at, in_run, burst_id, parked FROM webhook_open
       WHERE ${slot('isLook')}::boolean AND id > (SELECT uuidv7(interval '-2 seconds')) AND id < (SELECT uuidv7(interval '1 second'))
       ORDER BY id DESC LIMIT ${LATEST}
     ), walked (endpoint_id, due_at, step) AS (
@@ -126,7 +128,7 @@ const claim = prepare(
       SELECT endpoint_id, coalesce(max(due_from), '-infinity') AS due_from, coalesce(max(room), 0) AS room,
         min(position) AS position
       FROM (SELECT endpoint_id, due_from, room, position, NOT only_if_new AS is_asked FROM given
-            UNION ALL SELECT endpoint_id, NULL, NULL, NULL, true FROM latest AS delivery WHERE due_at <= now() AND ${isFree}
+            UNION ALL SELECT endpoint_id, NULL, NULL, NULL, true FROM latest AS delivery WHERE due_at <= now() AND ${isClaimable}
             UNION ALL SELECT endpoint_id, NULL, NULL, NULL, true FROM walked WHERE due_at <= now()) AS each
       GROUP BY endpoint_id HAVING bool_or(is_asked)
     ), seen AS MATERIALIZED (
@@ -135,7 +137,7 @@ const claim = prepare(
           (SELECT count(*) FROM (SELECT FROM webhook_open AS delivery WHERE ${dueOf('candidate')}
                                  ORDER BY delivery.due_at LIMIT ${FEW_DUE + 1}) AS few)::integer END AS due,
         (SELECT extract(epoch FROM delivery.due_at - now()) FROM webhook_open AS delivery
-         WHERE delivery.endpoint_id = candidate.endpoint_id AND delivery.due_at > now() AND ${isFree}
+         WHERE delivery.endpoint_id = candidate.endpoint_id AND delivery.due_at > now() AND ${isClaimable}
          ORDER BY delivery.due_at LIMIT 1)::float8 AS next_due_in
       FROM candidate
       CROSS JOIN LATERAL (SELECT workspace_id, url, secret, active,
@@ -189,11 +191,12 @@ const claim = prepare(
       WHERE pace.endpoint_id = paced.endpoint_id AND count.requests > 0
     )
     SELECT claimed.endpoint_id AS "endpointId", claimed.event_id AS "eventId", claimed.id, due_at AS "dueAt", event_type AS "eventType",
-      attempts, in_run AS "inRun", begun_token AS token, claimed.created_at AS "createdAt", body,
+      attempts, in_run AS "inRun", begun_token AS token, claimed.created_at AS "createdAt",
+      CASE WHEN losses = 1 THEN lost_at END AS "lostAt", body,
       article_id AS "articleId", request_id AS "requestId", NULL AS seen
     FROM claimed LEFT JOIN events AS event ON event.id = event_id AND event.created_at = event_created_at
     UNION ALL
-    SELECT NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, jsonb_build_object(
+    SELECT NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, jsonb_build_object(
       'endpoints', coalesce(jsonb_agg(jsonb_build_object('id', endpoint_id, 'workspaceId', workspace_id, 'url', url,
         'stored', secret, 'active', active, 'unreadable', CASE WHEN NOT readable THEN secret END, 'due', due,
         'nextDueIn', next_due_in, 'paceIn', CASE WHEN due > 0 OR available = 0 THEN pace_in END, 'paceEpoch', coalesce(epoch, 0))), '[]'),

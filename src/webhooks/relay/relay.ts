@@ -15,6 +15,7 @@ import { createRound, type RoundDependencies } from './round.ts';
 import type { Runs } from './runs.ts';
 import { createLook, createWalk } from './scans.ts';
 import { startBurst } from './start.ts';
+import type { Suspects } from './suspects.ts';
 import { createTokens } from './tokens.ts';
 
 /** Deliveries without a notice are found after this long. */
@@ -34,6 +35,7 @@ export interface RelayOptions
   readonly names: TaskQueues;
   readonly logger: Logger;
   readonly runs: Runs;
+  readonly suspects: Pick<Suspects, 'release'>;
   /** `wake` says that there may be capacity again. */
   readonly wakes: EventEmitter<{ wake: [] }>;
   /** Runs of single deliveries that this process starts per second, on average; 0 sends all through bursts. */
@@ -137,6 +139,10 @@ export function startRelay(options: RelayOptions): Relay {
     }
   }
 
+  async function releaseSuspects(): Promise<void> {
+    if (await options.suspects.release()) sleeper.wake();
+  }
+
   const onStored = () => {
     look.want();
     sleeper.wake();
@@ -149,6 +155,7 @@ export function startRelay(options: RelayOptions): Relay {
     run(),
     keepOn(() => expandFanOuts(options.common, stopping), POLL_MS, 'fan-outs not expanded'),
     keepOn(endDisabledDeliveries, DISABLED_MS, 'deliveries of a disabled endpoint not ended'),
+    keepOn(releaseSuspects, POLL_MS, 'deliveries of a lost worker not released'),
     listenForDeliveries({ ...options, onStored }, signal),
   ];
   return {
