@@ -28,32 +28,41 @@ export interface DeliveryInRun {
 
 /** An open delivery of a run; undefined when it has ended. */
 export async function readInRun(db: Database, deliveryId: DeliveryId): Promise<DeliveryInRun | undefined> {
-  return db
-    .selectFrom('webhook_open as delivery')
-    .innerJoin('webhook_endpoints as endpoint', 'endpoint.id', 'delivery.endpoint_id')
-    .innerJoin('events as event', (join) =>
-      join
-        .onRef('event.id', '=', 'delivery.event_id')
-        .onRef('event.created_at', '=', 'delivery.event_created_at'),
-    )
-    .select([
-      'delivery.attempts',
-      sql<LostAttempt | null>`CASE WHEN delivery.begun > delivery.attempts
+  return (
+    db
+      .selectFrom('webhook_open as delivery')
+      .innerJoin('webhook_endpoints as endpoint', 'endpoint.id', 'delivery.endpoint_id')
+      // One lookup, whatever Postgres believes the partition to hold.
+      .innerJoinLateral(
+        (events) =>
+          events
+            .selectFrom('events')
+            .select('body')
+            .whereRef('events.id', '=', 'delivery.event_id')
+            .whereRef('events.created_at', '=', 'delivery.event_created_at')
+            .limit(1)
+            .as('event'),
+        (join) => join.onTrue(),
+      )
+      .select([
+        'delivery.attempts',
+        sql<LostAttempt | null>`CASE WHEN delivery.begun > delivery.attempts
         THEN jsonb_build_object('token', delivery.begun_token) END`.as('lost'),
-      'delivery.parked',
-      'delivery.endpoint_id as endpointId',
-      'delivery.event_id as eventId',
-      'endpoint.url',
-      'delivery.event_type as eventType',
-      'delivery.created_at as createdAt',
-      'event.body',
-      sql<boolean>`NOT ${isHeard}`.as('silenced'),
-      sql<number>`coalesce((SELECT epoch FROM webhook_paces AS pace
+        'delivery.parked',
+        'delivery.endpoint_id as endpointId',
+        'delivery.event_id as eventId',
+        'endpoint.url',
+        'delivery.event_type as eventType',
+        'delivery.created_at as createdAt',
+        'event.body',
+        sql<boolean>`NOT ${isHeard}`.as('silenced'),
+        sql<number>`coalesce((SELECT epoch FROM webhook_paces AS pace
         WHERE pace.endpoint_id = delivery.endpoint_id AND ${isInForce()}), 0)`.as('paceEpoch'),
-    ])
-    .where('delivery.id', '=', deliveryId)
-    .where('delivery.in_run', '=', true)
-    .executeTakeFirst();
+      ])
+      .where('delivery.id', '=', deliveryId)
+      .where('delivery.in_run', '=', true)
+      .executeTakeFirst()
+  );
 }
 
 /** What the run of a delivery shows to operators. */
@@ -98,7 +107,8 @@ export async function* overdueRuns(
         event.article_id AS "articleId", event.request_id AS "requestId", delivery.due_at::text AS "dueAt"
       FROM webhook_open AS delivery
       JOIN webhook_endpoints AS endpoint ON endpoint.id = delivery.endpoint_id AND ${isLiving} AND ${isHeard}
-      LEFT JOIN events AS event ON event.id = delivery.event_id AND event.created_at = delivery.event_created_at
+      LEFT JOIN LATERAL (SELECT article_id, request_id FROM events
+        WHERE events.id = delivery.event_id AND events.created_at = delivery.event_created_at LIMIT 1) AS event ON true
       WHERE delivery.in_run AND delivery.due_at < now() - make_interval(secs => ${ageMs / 1_000})
         AND (${last === undefined}::boolean OR (delivery.endpoint_id, delivery.due_at, uuid_send(delivery.id))
           > (${last?.endpointId}::uuid, ${last?.dueAt}::timestamptz, uuid_send(${last?.id}::uuid)))

@@ -194,7 +194,9 @@ const claim = prepare(
       attempts, in_run AS "inRun", begun_token AS token, claimed.created_at AS "createdAt",
       CASE WHEN losses = 1 THEN lost_at END AS "lostAt", body,
       article_id AS "articleId", request_id AS "requestId", NULL AS seen
-    FROM claimed LEFT JOIN events AS event ON event.id = event_id AND event.created_at = event_created_at
+    FROM claimed LEFT JOIN LATERAL (
+      SELECT body, article_id, request_id FROM events
+      WHERE events.id = claimed.event_id AND events.created_at = claimed.event_created_at LIMIT 1) AS event ON true
     UNION ALL
     SELECT NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, jsonb_build_object(
       'endpoints', coalesce(jsonb_agg(jsonb_build_object('id', endpoint_id, 'workspaceId', workspace_id, 'url', url,

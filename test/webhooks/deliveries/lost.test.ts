@@ -84,7 +84,13 @@ describe('what a lost burst had', () => {
     const [alone] = deliveries;
     if (alone?.token == null) throw new Error('not claimed');
     await recordAttempts(service.db, [outcome(alone.id, 'retry', { token: alone.token })]);
-    expect(await open(alone.id)).toMatchObject({ attempts: 1, losses: 0, losses_alone: 0, lost_at: null, parked: false });
+    expect(await open(alone.id)).toMatchObject({
+      attempts: 1,
+      losses: 0,
+      losses_alone: 0,
+      lost_at: null,
+      parked: false,
+    });
   });
 
   it('that nothing can be sent of holds up no other: a paused endpoint keeps its own, what is not claimed soon frees its place', async () => {
@@ -92,7 +98,9 @@ describe('what a lost burst had', () => {
     await loseBurst();
     await makeDue();
     await releaseSuspects(service.db);
-    await sql`UPDATE webhook_open SET due_at = now() - interval '11 seconds' WHERE NOT parked`.execute(service.db);
+    await sql`UPDATE webhook_open SET due_at = now() - interval '11 seconds' WHERE NOT parked`.execute(
+      service.db,
+    );
     await releaseSuspects(service.db);
     expect(await count('released')).toBe(60);
     await sql`UPDATE webhook_open SET parked = true`.execute(service.db);

@@ -237,7 +237,13 @@ describe('a burst that is lost', () => {
     const [one, sixth] = await claimForBurst(burstId);
     if (one === undefined || sixth === undefined) throw new Error('not claimed');
     expect(await freeBurst(service.db, burstId)).toBe(2);
-    expect(await open(one)).toMatchObject({ burst_id: null, attempts: 0, status: 'pending', losses: 1, parked: true });
+    expect(await open(one)).toMatchObject({
+      burst_id: null,
+      attempts: 0,
+      status: 'pending',
+      losses: 1,
+      parked: true,
+    });
     const row = await open(sixth);
     expect(row).toMatchObject({ attempts: 5, begun: 5, losses: 1 });
     const wait = (row?.due_at.getTime() ?? 0) - Date.now();

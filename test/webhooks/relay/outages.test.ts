@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { sql } from 'kysely';
 import { expect, it, type TestContext } from 'vitest';
 import { freeBurst } from '../../../src/webhooks/deliveries/free-burst.ts';
 import { emit, emitTogether, readDeliveryRow, rowsOf } from '../../support/events.ts';
