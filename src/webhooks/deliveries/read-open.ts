@@ -3,7 +3,7 @@ import type { Database } from '../../db/database.ts';
 import type { DeliveryId, EndpointId, EventId, WorkspaceId } from '../../ids.ts';
 import { isInForce } from '../pace/pace.ts';
 import type { LostAttempt } from './lost.ts';
-import { isHeard, isLiving } from './states.ts';
+import { eventOf, isHeard, isLiving } from './states.ts';
 
 /** What an attempt needs, except the secret, which is read when it begins. */
 export interface DeliveryInRun {
@@ -40,6 +40,7 @@ export async function readInRun(db: Database, deliveryId: DeliveryId): Promise<D
             .select('body')
             .whereRef('events.id', '=', 'delivery.event_id')
             .whereRef('events.created_at', '=', 'delivery.event_created_at')
+            .whereRef('events.workspace_id', '=', 'delivery.workspace_id')
             .limit(1)
             .as('event'),
         (join) => join.onTrue(),
@@ -107,8 +108,7 @@ export async function* overdueRuns(
         event.article_id AS "articleId", event.request_id AS "requestId", delivery.due_at::text AS "dueAt"
       FROM webhook_open AS delivery
       JOIN webhook_endpoints AS endpoint ON endpoint.id = delivery.endpoint_id AND ${isLiving} AND ${isHeard}
-      LEFT JOIN LATERAL (SELECT article_id, request_id FROM events
-        WHERE events.id = delivery.event_id AND events.created_at = delivery.event_created_at LIMIT 1) AS event ON true
+      LEFT JOIN LATERAL (SELECT article_id, request_id ${eventOf('delivery')}) AS event ON true
       WHERE delivery.in_run AND delivery.due_at < now() - make_interval(secs => ${ageMs / 1_000})
         AND (${last === undefined}::boolean OR (delivery.endpoint_id, delivery.due_at, uuid_send(delivery.id))
           > (${last?.endpointId}::uuid, ${last?.dueAt}::timestamptz, uuid_send(${last?.id}::uuid)))

@@ -43,6 +43,15 @@ export const isFree: RawBuilder<boolean> = sql`NOT delivery.in_run AND delivery.
 /** SQL over the same row: free, and not waiting for its release after a loss. */
 export const isClaimable: RawBuilder<boolean> = sql`${isFree} AND NOT delivery.parked`;
 
+/**
+ * SQL: FROM and WHERE of the event of `delivery`, for a LATERAL with a LIMIT: one lookup for each, whatever Postgres believes
+ * a partition to hold. The workspace is named for the plan of a partition that was analyzed while empty, which takes the
+ * index of workspaces and would skip from one of them to the next.
+ */
+export const eventOf = (delivery: string): RawBuilder<unknown> => sql`
+  FROM events WHERE events.id = ${sql.ref(`${delivery}.event_id`)} AND events.created_at = ${sql.ref(`${delivery}.event_created_at`)}
+    AND events.workspace_id = ${sql.ref(`${delivery}.workspace_id`)} LIMIT 1`;
+
 /** May begin attempts of a delivery: its run, or the burst that has claimed it. */
 export type Holder = { readonly kind: 'run' } | { readonly kind: 'burst'; readonly burstId: BurstId };
 

@@ -3,7 +3,7 @@ import type { Database } from '../../db/database.ts';
 import { prepare, type Slots } from '../../db/prepared.ts';
 import type { BurstId, EndpointId, WorkspaceId } from '../../ids.ts';
 import type { DeliveryInRun, StartedDelivery } from '../deliveries/read-open.ts';
-import { isClaimable, isHeard, isLiving } from '../deliveries/states.ts';
+import { eventOf, isClaimable, isHeard, isLiving } from '../deliveries/states.ts';
 import { availableAt, isInForce, spent, waitAt } from '../pace/pace.ts';
 
 /** An endpoint with at most this many due deliveries gets runs for them. */
@@ -194,9 +194,7 @@ const claim = prepare(
       attempts, in_run AS "inRun", begun_token AS token, claimed.created_at AS "createdAt",
       CASE WHEN losses = 1 THEN lost_at END AS "lostAt", body,
       article_id AS "articleId", request_id AS "requestId", NULL AS seen
-    FROM claimed LEFT JOIN LATERAL (
-      SELECT body, article_id, request_id FROM events
-      WHERE events.id = claimed.event_id AND events.created_at = claimed.event_created_at LIMIT 1) AS event ON true
+    FROM claimed LEFT JOIN LATERAL (SELECT body, article_id, request_id ${eventOf('claimed')}) AS event ON true
     UNION ALL
     SELECT NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, jsonb_build_object(
       'endpoints', coalesce(jsonb_agg(jsonb_build_object('id', endpoint_id, 'workspaceId', workspace_id, 'url', url,
