@@ -39,7 +39,10 @@ beforeEach(async () => {
   return () => receiver.close();
 });
 
-/** What a request to the watched server costs Postgres until its event is delivered, claims that find nothing apart. */
+/**
+ * What a request to the watched server costs Postgres until its event is logged: with the look-up that authenticates and the notice
+ * to other processes, with the claim that finds it and not those that find nothing.
+ */
 async function costOf(method: string, path: string, body?: unknown) {
   const call = async () => {
     const response = await fetch(new URL(path, server.url), {

@@ -8,7 +8,7 @@ export interface WatchedPostgres {
   forget(): void;
   /** How often a prepared statement was executed. */
   count(name: string): number;
-  /** Statements without BEGIN and COMMIT; messages, whatever they hold; and what was committed: transactions and lone statements. */
+  /** Statements without BEGIN and COMMIT; messages, whatever they hold; and transactions that were committed. */
   sums(): { readonly statements: number; readonly messages: number; readonly commits: number };
   close(): Promise<void>;
 }
@@ -20,20 +20,14 @@ export async function watchStatements(databaseUrl: string): Promise<WatchedPostg
   const proxy = await startTcpProxy({ host: url.hostname, port: Number(url.port) });
   url.host = proxy.address;
   const rests = new Map<number, Buffer>();
-  /** Connections within a transaction. */
-  const inTransaction = new Set<number>();
   let names: string[] = [];
   let messages = 0;
   let commits = 0;
 
-  function executed(connection: number, text: string): void {
+  function executed(text: string): void {
     const control = text.toLowerCase();
-    if (control === 'begin') inTransaction.add(connection);
     if (control === 'commit') commits += 1;
-    if (control === 'commit' || control === 'rollback') inTransaction.delete(connection);
-    if (CONTROL.has(control)) return;
-    names.push(text);
-    if (!inTransaction.has(connection)) commits += 1;
+    if (!CONTROL.has(control)) names.push(text);
   }
 
   proxy.onSent = (bytes, connection) => {
@@ -46,9 +40,9 @@ export async function watchStatements(databaseUrl: string): Promise<WatchedPostg
       const type = String.fromCharCode(rest[0] ?? 0);
       const body = rest.subarray(5, end);
       rest = rest.subarray(end);
-      if (type === 'Q') executed(connection, body.subarray(0, -1).toString());
+      if (type === 'Q') executed(body.subarray(0, -1).toString());
       // Bind: the portal, which has no name here, then the statement.
-      if (type === 'B') executed(connection, body.subarray(1, body.indexOf(0, 1)).toString());
+      if (type === 'B') executed(body.subarray(1, body.indexOf(0, 1)).toString());
       if (type === 'Q' || type === 'B') isMessage = true;
     }
     if (isMessage) messages += 1;

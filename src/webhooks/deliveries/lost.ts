@@ -5,7 +5,9 @@ import type { DeliveryId, EndpointId, WorkspaceId } from '../../ids.ts';
 import { failedFor, intoLog } from './end.ts';
 import { isFree, isHeard, LOST_ALONE } from './states.ts';
 
-/** What was lost is due again within this many seconds. */
+/** What was lost comes back after the seconds that an attempt may take, since its worker may only have been slow. */
+const FIRST = sql.lit(15);
+/** And spread over so many. */
 const SPREAD = sql.lit(30);
 /** Suspects in flight at once: of those lost once, and twice; then one alone. */
 const AT_ONCE = 50;
@@ -23,7 +25,7 @@ const mostWith = sql<number>`CASE WHEN delivery.losses_alone > 0 OR delivery.los
 
 /**
  * Takes back attempts without an outcome: their worker was lost, or could not record them. Each is made again under its
- * own number. The deliveries are suspects now, since one of them may have ended the worker: they are due within 30 s, and
+ * own number. The deliveries are suspects now, since one of them may have ended the worker: they are due 15 to 45 s later, and
  * parked until {@link releaseSuspects} lets them go on (contract.md W122). One that was the only suspect in flight for the third time
  * ends failed (contract.md W123).
  * @param which of `delivery`; those without an attempt under way are left alone
@@ -45,7 +47,7 @@ export async function takeBackLost(db: Queryable, which: RawBuilder<boolean>): P
       UPDATE webhook_open AS delivery
       SET begun = delivery.attempts, begun_token = NULL, burst_id = NULL, losses = least(delivery.losses, 100) + 1,
         losses_alone = lost.alone, lost_at = now(), parked = true,
-        due_at = now() + make_interval(secs => random() * ${SPREAD})
+        due_at = now() + make_interval(secs => ${FIRST} + random() * ${SPREAD})
       FROM lost WHERE delivery.id = lost.id AND lost.alone < ${MOST_ALONE}
     )
     SELECT id FROM ended`.execute(db);
