@@ -28,6 +28,12 @@ describe('claiming', () => {
     expect(await claimForBurst(burstId)).toHaveLength(1);
   });
 
+  it('gives runs while bursts have no room', async () => {
+    await store(2);
+    const { deliveries } = await claim({ burstId: await openBurst(), tokens: 20, candidates: [candidate(0)] });
+    expect(deliveries.map(({ inRun }) => inRun)).toEqual([true, true]);
+  });
+
   it('gives more than five due to a burst, the oldest first and no more than it has room for', async () => {
     await store(30);
     expect(await claimForRuns()).toEqual([]);
