@@ -30,7 +30,11 @@ describe('claiming', () => {
 
   it('gives runs while bursts have no room', async () => {
     await store(2);
-    const { deliveries } = await claim({ burstId: await openBurst(), tokens: 20, candidates: [candidate(0)] });
+    const { deliveries } = await claim({
+      burstId: await openBurst(),
+      tokens: 20,
+      candidates: [candidate(0)],
+    });
     expect(deliveries.map(({ inRun }) => inRun)).toEqual([true, true]);
   });
 
