@@ -3,7 +3,7 @@ import { activityInfo, cancellationSignal, heartbeat, log } from '@temporalio/ac
 import type { Database } from '../src/db/database.ts';
 import type { BurstId } from '../src/ids.ts';
 import type { DeliverBurstResult } from '../src/temporal/shapes.ts';
-import { freeBurst as free } from '../src/webhooks/deliveries/end.ts';
+import { freeBurst as free } from '../src/webhooks/deliveries/free-burst.ts';
 import { type Bursts, NOTHING_SENT } from '../src/webhooks/relay/bursts.ts';
 import { asFinalFailure, retryWhileDatabaseIsAway } from './failures.ts';
 import { whileBeating } from './heartbeat.ts';

@@ -7,14 +7,17 @@ import { type AttemptDependencies, makeAttempt } from '../src/webhooks/attempts/
 import { attemptFailed, MAX_ATTEMPTS, waitAfter } from '../src/webhooks/attempts/schedule.ts';
 import { beginAttempts, takeBack } from '../src/webhooks/deliveries/begin.ts';
 import { endInRun } from '../src/webhooks/deliveries/end.ts';
+import { takeBackInRun } from '../src/webhooks/deliveries/lost.ts';
 import { type DeliveryInRun, readInRun } from '../src/webhooks/deliveries/read-open.ts';
 import { recordAttempts } from '../src/webhooks/deliveries/record.ts';
-import { ENDPOINT_DISABLED } from '../src/webhooks/deliveries/states.ts';
+import { ENDPOINT_DISABLED, LOST_ALONE } from '../src/webhooks/deliveries/states.ts';
 import { spendForRun } from '../src/webhooks/pace/spend-for-run.ts';
 import { asFinalFailure, retryWhileDatabaseIsAway } from './failures.ts';
 import { whileBeating } from './heartbeat.ts';
 
 const HEARTBEAT_MS = 5_000;
+/** How soon a run looks whether its delivery has been released after a loss; they don't all look at once. */
+const parkedMs = () => Math.ceil(5_000 * (1 + Math.random()));
 
 export interface WebhookActivityDependencies extends AttemptDependencies {
   /** The delivery as this process just claimed it; its first attempt then reads nothing. */
@@ -36,11 +39,17 @@ export function createWebhookActivities(dependencies: WebhookActivityDependencie
     const delivery =
       takeClaimed(deliveryId) ?? (await retryWhileDatabaseIsAway(() => readInRun(db, deliveryId)));
     if (delivery === undefined) return { kind: 'stopped', reason: 'delivery ended' };
-    // Attempt numbers never go back, after a reset or a restart, and an attempt begun by a lost worker stays spent.
-    const scheduled = offset + activityInfo().attempt;
-    const number = Math.max(delivery.attempts + 1, scheduled);
-    const held = { kind: 'held', attempts: number - 1 } as const;
+    const { attempts, lost = null } = delivery;
+    const held = { kind: 'held', attempts } as const;
+    if (lost !== null) {
+      const isOpen = await retryWhileDatabaseIsAway(() => takeBackInRun(db, deliveryId, lost));
+      if (!isOpen) return { kind: 'stopped', reason: LOST_ALONE };
+    }
+    if (lost !== null || delivery.parked === true) return { ...held, waitMs: parkedMs() };
     if (delivery.silenced === true) return held;
+    // By the row, not by the execution: after a reset, a restart or a loss the two differ.
+    const number = attempts + 1;
+    const scheduled = offset + activityInfo().attempt;
     if (number > MAX_ATTEMPTS) return stop(deliveryId, 'given up after six attempts');
     let { paceEpoch } = delivery;
     if (paceEpoch > 0 && delivery.isPaid === undefined) {
@@ -68,7 +77,7 @@ export function createWebhookActivities(dependencies: WebhookActivityDependencie
     if (made.kind === 'unreadable') {
       onUnreadable(delivery.endpointId, made.stored);
       await retryWhileDatabaseIsAway(() => takeBack(db, { kind: 'run' }, made.start));
-      return { kind: 'held', attempts: number - 1 };
+      return held;
     }
     if (made.kind === 'stopped') {
       return made.reason === ENDPOINT_DISABLED ? stop(deliveryId, made.reason) : made;

@@ -8,6 +8,7 @@ import {
   isCancellation,
   proxyActivities,
   sleep,
+  TimeoutFailure,
 } from '@temporalio/workflow';
 import type { WebhookActivities } from '../activities/webhooks.ts';
 import type { DeliverWebhookInput, DeliverWebhookResult } from '../src/temporal/shapes.ts';
@@ -80,6 +81,8 @@ export async function deliverWebhook(input: DeliverWebhookInput): Promise<Delive
     }
   } catch (error) {
     if (error instanceof ContinueAsNew) throw error;
+    // Workers were lost each time, perhaps before they began: nothing of it counts, and the row says which attempt is next.
+    if (isLost(error)) return await continueAsNew<typeof deliverWebhook>(input);
     const reason = endReason(error);
     if (reason !== null) {
       await CancellationScope.nonCancellable(() =>
@@ -88,6 +91,15 @@ export async function deliverWebhook(input: DeliverWebhookInput): Promise<Delive
     }
     throw error;
   }
+}
+
+/** Whether the policy of the attempts ended with a lost worker, or with an execution that another had overtaken. */
+function isLost(error: unknown): boolean {
+  const cause = error instanceof ActivityFailure ? error.cause : error;
+  return (
+    cause instanceof TimeoutFailure ||
+    (cause instanceof ApplicationFailure && cause.type === 'AttemptSuperseded')
+  );
 }
 
 /** The reason to record when the run ends; null when the last attempt has recorded it. */

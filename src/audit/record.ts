@@ -1,7 +1,9 @@
+import type { Kysely } from 'kysely';
 import type { Author } from '../context.ts';
 import { clockTimestamp } from '../db/clock.ts';
 import type { Tx } from '../db/database.ts';
-import { executePrepared } from '../db/prepared.ts';
+import { executePrepared, type Slots } from '../db/prepared.ts';
+import type { Tables } from '../db/tables.ts';
 import { type AuditEntryId, newOrderedId } from '../ids.ts';
 import { type Operated, recordOperation } from './operator-log.ts';
 
@@ -25,6 +27,21 @@ export const auditEntry = (
   details: JSON.stringify(details),
   request_id: requestId,
 });
+
+/** Builds the statement that writes an entry, for a message of several. */
+export const buildAudit = (db: Kysely<Tables>, slot: Slots<ReturnType<typeof auditEntry>>) =>
+  db.insertInto('audit_entries').values({
+    id: slot('id'),
+    workspace_id: slot('workspace_id'),
+    actor_kind: slot('actor_kind'),
+    actor_id: slot('actor_id'),
+    action: slot('action'),
+    target_type: slot('target_type'),
+    target_id: slot('target_id'),
+    details: slot('details'),
+    request_id: slot('request_id'),
+    created_at: clockTimestamp,
+  });
 
 /**
  * Writes an audit entry for the actor's workspace in the transaction of the change it describes; what an operator does,

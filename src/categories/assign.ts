@@ -1,11 +1,14 @@
-import { recordAudit } from '../audit/record.ts';
+import { sql } from 'kysely';
+import { recordOperation } from '../audit/operator-log.ts';
+import { auditEntry, buildAudit } from '../audit/record.ts';
 import { requirePermissions, type VerbContext } from '../context.ts';
-import type { Tx } from '../db/database.ts';
+import { prepareBoth, type Slots } from '../db/prepared.ts';
 import { inTransaction } from '../db/transaction.ts';
 import { type FieldIssue, notFound, ServiceError } from '../errors.ts';
-import { recordArticleUpdates } from '../events/article-updates.ts';
+import { buildAuditedUpdates, notifyOfUpdates } from '../events/article-updates.ts';
 import type { ArticleId, CategoryId, WorkspaceId } from '../ids.ts';
-import { selectReduced } from './queries.ts';
+import { currentTraceparent } from '../tracing/spans.ts';
+import { REDUCED } from './queries.ts';
 import type { ReducedCategory } from './schemas.ts';
 
 export interface AssignCategoriesInput {
@@ -30,52 +33,35 @@ export async function assignCategories(
   const { workspaceId } = actor;
   const wanted = [...new Set(categoryIds)];
   return inTransaction(db, async (tx) => {
-    await lockArticle(tx, workspaceId, articleId);
-    await lockCategories(tx, workspaceId, wanted, categoryIds);
-    const before = await carried(tx, workspaceId, articleId);
-    await replaceLinks(tx, workspaceId, articleId, wanted);
-    const setChanged = new Set(wanted).symmetricDifference(new Set(before)).size > 0;
-    if (setChanged) {
-      await recordArticleUpdates(tx, context, [articleId], ['categories']);
-    }
-    await recordAudit(tx, context, {
+    const named = { workspaceId, articleId, wanted };
+    const [[article], [held]] = await lockAndRead(tx, named);
+    if (article === undefined) throw notFound('article');
+    requireAll(held?.found ?? [], categoryIds);
+    const before = held?.carried ?? [];
+    const audit = {
       action: 'articles.categories_assigned',
       targetType: 'article',
       targetId: articleId,
       details: { before, after: wanted },
-    });
-    return selectReduced(tx, workspaceId, wanted);
+    };
+    if (actor.kind === 'operator') await recordOperation(tx, context, audit);
+    const values = { ...named, ...auditEntry(context, audit) };
+    const isSetChanged = new Set(wanted).symmetricDifference(new Set(before)).size > 0;
+    if (!isSetChanged) {
+      const [[assigned]] = await replaceAndAudit(tx, values);
+      return assigned?.categories ?? [];
+    }
+    const changed = ['categories'] as const;
+    const updates = { ...values, changed, articleIds: [articleId], traceparent: currentTraceparent() };
+    const [[assigned], [stored]] = await replaceAndAnnounce(tx, updates);
+    notifyOfUpdates(tx, stored);
+    return assigned?.categories ?? [];
   });
 }
 
-/** Serialises assignments to one article; references to the article are not blocked. */
-async function lockArticle(tx: Tx, workspaceId: WorkspaceId, articleId: ArticleId): Promise<void> {
-  await tx
-    .selectFrom('articles')
-    .select('id')
-    .where('workspace_id', '=', workspaceId)
-    .where('id', '=', articleId)
-    .forNoKeyUpdate()
-    .executeTakeFirstOrThrow(() => notFound('article'));
-}
-
-/** Locks the categories by id before their links are written: a concurrent deletion waits, or they are already gone. */
-async function lockCategories(
-  tx: Tx,
-  workspaceId: WorkspaceId,
-  wanted: readonly CategoryId[],
-  given: readonly CategoryId[],
-): Promise<void> {
-  if (wanted.length === 0) return;
-  const rows = await tx
-    .selectFrom('categories')
-    .select('id')
-    .where('workspace_id', '=', workspaceId)
-    .where('id', 'in', wanted)
-    .orderBy('id')
-    .forKeyShare()
-    .execute();
-  const found = new Set(rows.map(({ id }) => id));
+/** @throws {ServiceError} INVALID_REQUEST naming each id that was not found */
+function requireAll(rows: readonly CategoryId[], given: readonly CategoryId[]): void {
+  const found = new Set(rows);
   const issues = given.flatMap((id, index): FieldIssue[] =>
     found.has(id) ? [] : [{ pointer: `/categoryIds/${index}`, detail: 'No such category in the workspace.' }],
   );
@@ -85,46 +71,57 @@ async function lockCategories(
   });
 }
 
-/** The article's categories in order. */
-async function carried(tx: Tx, workspaceId: WorkspaceId, articleId: ArticleId): Promise<CategoryId[]> {
-  const rows = await tx
-    .selectFrom('article_categories')
-    .select('category_id')
-    .where('workspace_id', '=', workspaceId)
-    .where('article_id', '=', articleId)
-    .orderBy('position')
-    .orderBy('category_id')
-    .execute();
-  return rows.map((row) => row.category_id);
-}
+type Named = Readonly<{ workspaceId: WorkspaceId; articleId: ArticleId; wanted: readonly CategoryId[] }>;
 
-async function replaceLinks(
-  tx: Tx,
-  workspaceId: WorkspaceId,
-  articleId: ArticleId,
-  wanted: readonly CategoryId[],
-): Promise<void> {
-  await tx
-    .deleteFrom('article_categories')
-    .where('workspace_id', '=', workspaceId)
-    .where('article_id', '=', articleId)
-    .$if(wanted.length > 0, (query) => query.where('category_id', 'not in', wanted))
-    .execute();
-  if (wanted.length === 0) return;
-  await tx
-    .insertInto('article_categories')
-    .values(
-      wanted.map((id, position) => ({
-        workspace_id: workspaceId,
-        article_id: articleId,
-        category_id: id,
-        position,
-      })),
+/**
+ * Serialises assignments to one article; references to the article are not blocked. Then the categories are locked by id,
+ * before their links are written: a concurrent deletion waits, or they are already gone; and what the article carried is read.
+ */
+const lockAndRead = prepareBoth(
+  ['lock_article_to_assign', 'lock_assigned_categories'],
+  (db, slot: Slots<Named>) =>
+    db
+      .selectFrom('articles')
+      .select('id')
+      .where('workspace_id', '=', slot('workspaceId'))
+      .where('id', '=', slot('articleId'))
+      .forNoKeyUpdate(),
+  (_db, slot: Slots<Named>) => sql<{ found: CategoryId[]; carried: CategoryId[] }>`
+    WITH held AS MATERIALIZED (
+      SELECT id FROM categories WHERE workspace_id = ${slot('workspaceId')} AND id = ANY (${slot('wanted')}::uuid[])
+      ORDER BY id FOR KEY SHARE
     )
-    .onConflict((on) =>
-      on
-        .columns(['article_id', 'category_id'])
-        .doUpdateSet((eb) => ({ position: eb.ref('excluded.position') })),
-    )
-    .execute();
-}
+    SELECT ARRAY(SELECT id FROM held) AS found, ARRAY(
+      SELECT category_id FROM article_categories
+      WHERE workspace_id = ${slot('workspaceId')} AND article_id = ${slot('articleId')}
+      ORDER BY position, category_id) AS carried`,
+);
+
+/** Replaces the links of a locked article, and returns the categories as they are named now. */
+const buildReplace = (_db: unknown, slot: Slots<Named>) => sql<{ categories: ReducedCategory[] }>`
+  WITH dropped AS (
+    DELETE FROM article_categories
+    WHERE workspace_id = ${slot('workspaceId')} AND article_id = ${slot('articleId')}
+      AND category_id <> ALL (${slot('wanted')}::uuid[])
+  ), kept AS (
+    INSERT INTO article_categories (workspace_id, article_id, category_id, position)
+    SELECT ${slot('workspaceId')}::uuid, ${slot('articleId')}::uuid, id, place - 1
+    FROM unnest(${slot('wanted')}::uuid[]) WITH ORDINALITY AS given (id, place)
+    ON CONFLICT (article_id, category_id) DO UPDATE SET position = excluded.position
+  )
+  SELECT coalesce(json_agg(${REDUCED} ORDER BY place), '[]') AS categories
+  FROM unnest(${slot('wanted')}::uuid[]) WITH ORDINALITY AS given (id, place)
+  JOIN categories ON categories.id = given.id AND categories.workspace_id = ${slot('workspaceId')}`;
+
+const replaceAndAnnounce = prepareBoth(
+  ['replace_assigned', 'record_audited_updates'],
+  buildReplace,
+  buildAuditedUpdates,
+  true,
+);
+const replaceAndAudit = prepareBoth(
+  ['replace_assigned', 'record_assignment'],
+  buildReplace,
+  buildAudit,
+  true,
+);

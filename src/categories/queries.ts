@@ -10,7 +10,7 @@ import { iso } from '../fields.ts';
 import { type ListPage, PAGE_BYTES } from '../http/stream-list.ts';
 import type { CategoryId, CategoryNameId, WorkspaceId } from '../ids.ts';
 import type { CurrentCategory } from './change.ts';
-import type { Category, ReducedCategory } from './schemas.ts';
+import type { Category } from './schemas.ts';
 
 /** Tags are ASCII: byte order, independent of the database's collation. */
 const byLanguage = sql`category_names.language COLLATE "C"`;
@@ -116,22 +116,11 @@ export async function readCategories(
   return { items: rows.map(({ item }) => item), last: more ? { at: last.at, id: last.id } : null };
 }
 
-/** The reduced form of these categories, in the order of `ids`. */
-export async function selectReduced(
-  db: Queryable,
-  workspaceId: WorkspaceId,
-  ids: readonly CategoryId[],
-): Promise<ReducedCategory[]> {
-  if (ids.length === 0) return [];
-  const rows = await categoriesOf(db, workspaceId).where('categories.id', 'in', ids).execute();
-  const byId = new Map(rows.map((row) => [row.id, row]));
-  return ids.flatMap((id) => {
-    const row = byId.get(id);
-    if (row === undefined) return [];
-    const translations = row.names.map(({ language, name, slug }) => ({ language, name, slug }));
-    return [{ id, primaryLanguage: row.primary_language, translations }];
-  });
-}
+/** SQL over `categories`: a ReducedCategory. */
+export const REDUCED = sql`json_build_object('id', categories.id, 'primaryLanguage', categories.primary_language,
+  'translations', (
+    SELECT coalesce(json_agg(json_build_object('language', language, 'name', name, 'slug', slug) ORDER BY ${byLanguage}), '[]')
+    FROM category_names WHERE category_names.category_id = categories.id))`;
 
 /**
  * Locks a category that is about to change, and reads it. FOR UPDATE makes assignments wait: every article that carries

@@ -26,8 +26,8 @@ export function joinStatements(...parts: readonly Part[]): string {
   return text;
 }
 
-/** The same for the last statement of a transaction and its COMMIT, which is a ROLLBACK should the statement fail. */
-export const withCommit = (last: Part): string => joinStatements(last, COMMIT);
+/** The same for the last statements of a transaction and its COMMIT, which is a ROLLBACK should one of them fail. */
+export const withCommit = (...last: readonly Part[]): string => joinStatements(...last, COMMIT);
 
 /** Statements that wait for the one after them, when they are a transaction's first. */
 const firsts = new Set<string>();

@@ -126,14 +126,27 @@ export function prepare<Values extends object, Row>(
   return (db, values) => run(db, ...bind(values));
 }
 
-/** Two such statements of one transaction, by name, sent in one message: see {@link joinStatements}. */
+/**
+ * A statement with its text in the source, to be built into {@link prepareBoth}.
+ * @param values of `$1` and so on: slots
+ */
+export const textQuery = <Row>(text: string, values: readonly unknown[]): Compilable<Row> => ({
+  compile: () => CompiledQuery.raw(text, [...values]) as CompiledQuery<Row>,
+});
+
+/**
+ * Two such statements of one transaction, by name, sent in one message: see {@link joinStatements}.
+ * @param isLast COMMIT goes out with them, and nothing may follow
+ */
 export function prepareBoth<FirstValues, First, SecondValues, Second>(
   names: readonly [string, string],
   first: Build<FirstValues, First>,
   second: Build<SecondValues, Second>,
+  isLast = false,
 ): (tx: Transaction<Tables>, values: FirstValues & SecondValues) => Promise<[First[], Second[]]> {
   const both = [built(names[0], first), built(names[1], second)] as const;
-  const text = joinStatements(both[0].part, both[1].part);
+  const parts = [both[0].part, both[1].part] as const;
+  const text = isLast ? withCommit(...parts) : joinStatements(...parts);
   return async (tx, values) => {
     const query = CompiledQuery.raw(text, [...both[0].bind(values), ...both[1].bind(values)]);
     const { rows } = await tx.executeQuery(query);

@@ -1,6 +1,7 @@
+import type { auditEntry } from '../audit/record.ts';
 import type { VerbContext } from '../context.ts';
 import type { Tx } from '../db/database.ts';
-import { textStatement } from '../db/prepared.ts';
+import { type Slots, textQuery, textStatement } from '../db/prepared.ts';
 import { afterCommit } from '../db/transaction.ts';
 import type { ArticleId, WorkspaceId } from '../ids.ts';
 import { currentTraceparent } from '../tracing/spans.ts';
@@ -102,8 +103,7 @@ export interface UpdatesStored {
 export const signalOf = ({ heard }: Pick<UpdatesStored, 'heard'>): Signal =>
   heard ? deliveriesStored : eventsStored;
 
-const storeUpdates = textStatement<UpdatesStored>(
-  'record_article_updates',
+const storingUpdates = (alsoDone = ''): string =>
   articleUpdatesOf(
     `
     SELECT $1::uuid AS workspace_id, $2::text AS request_id, $3::text[] AS changed, $4::uuid[] AS article_ids,
@@ -112,9 +112,38 @@ const storeUpdates = textStatement<UpdatesStored>(
     INSERT INTO event_fanouts (workspace_id, changed, request_id, traceparent, article_ids, created_at)
     SELECT source.workspace_id, changed, request_id, traceparent, ids, clock_timestamp() FROM source, skipped
     WHERE ids IS NOT NULL
-  )`,
-  ),
-);
+  )${alsoDone}`,
+  );
+const storeUpdates = textStatement<UpdatesStored>('record_article_updates', storingUpdates());
+const AUDITED_UPDATES = storingUpdates(`, audited AS (
+    INSERT INTO audit_entries
+      (workspace_id, request_id, id, actor_kind, actor_id, action, target_type, target_id, details, created_at)
+    VALUES ($1, $2, $6, $7, $8, $9, $10, $11, $12, clock_timestamp())
+  )`);
+
+type AuditEntry = ReturnType<typeof auditEntry>;
+
+/** What such a statement needs besides the workspace and the request of its audit entry. */
+export interface AuditedUpdates extends AuditEntry {
+  readonly changed: readonly ArticleChange[];
+  readonly articleIds: readonly ArticleId[];
+  readonly traceparent: string | null;
+}
+
+/** Builds the statement of {@link recordArticleUpdates} with an audit entry, for a message of several. */
+export const buildAuditedUpdates = (_db: unknown, slot: Slots<AuditedUpdates>) => {
+  const entry = (
+    ['id', 'actor_kind', 'actor_id', 'action', 'target_type', 'target_id', 'details'] as const
+  ).map(slot);
+  return textQuery<UpdatesStored>(AUDITED_UPDATES, [
+    slot('workspace_id'),
+    slot('request_id'),
+    slot('changed'),
+    slot('articleIds'),
+    slot('traceparent'),
+    ...entry,
+  ]);
+};
 
 /**
  * Stores article.updated for each PUBLISHED one of the articles, and its deliveries, as rows of the caller's
@@ -126,8 +155,13 @@ export async function recordArticleUpdates(
   articleIds: readonly ArticleId[],
   changed: readonly ArticleChange[],
 ): Promise<void> {
-  const { workspaceId } = actor;
-  const [stored] = await storeUpdates(tx, workspaceId, requestId, changed, articleIds, currentTraceparent());
+  const traceparent = currentTraceparent();
+  const [stored] = await storeUpdates(tx, actor.workspaceId, requestId, changed, articleIds, traceparent);
+  notifyOfUpdates(tx, stored);
+}
+
+/** Signals events that such a statement has stored, and articles that it has left, once they are committed. */
+export function notifyOfUpdates(tx: Tx, stored: UpdatesStored | undefined): void {
   if (stored === undefined) return;
   if (stored.events > 0) afterCommit(tx, signalOf(stored).notify);
   if (stored.skipped) afterCommit(tx, deliveriesStored.notify);

@@ -10,38 +10,49 @@ export interface ConnectionPool {
 }
 
 interface Idle {
+  readonly origin: string;
   readonly connection: Connection;
   readonly since: number;
   readonly until: number;
 }
 
-/** As many as may be in flight, so that no connection is dropped for lack of a place. */
+/** As many as may be in flight. The one that has idled longest makes place for the next one, whoever it belongs to. */
 const MAX_IDLE = 2_000;
 /** So that a receiver that moves to another address is followed even under constant traffic. */
 const MAX_AGE_MS = 60_000;
 /** How often idle connections are swept; one that is taken is checked anyway. */
 const SWEEP_MS = 1_000;
 
-export function createConnectionPool(): ConnectionPool {
+/** @param maxIdle idle connections kept */
+export function createConnectionPool(maxIdle = MAX_IDLE): ConnectionPool {
+  /** Each in the order in which they began to idle. */
   const origins = new Map<string, Idle[]>();
-  let size = 0;
+  const all = new Set<Idle>();
   let closed = false;
   let sweeper: NodeJS.Timeout | undefined;
 
   const isUsable = ({ connection, until }: Idle): boolean => performance.now() < until && connection.isOpen();
 
+  const drop = (entry: Idle): void => {
+    all.delete(entry);
+    entry.connection.close();
+    const others = origins.get(entry.origin)?.filter((other) => other !== entry) ?? [];
+    if (others.length === 0) origins.delete(entry.origin);
+    else origins.set(entry.origin, others);
+  };
+
   const sweep = (): void => {
     for (const [origin, idle] of origins) {
       const usable = idle.filter((entry) => {
         if (isUsable(entry)) return true;
+        all.delete(entry);
         entry.connection.close();
         return false;
       });
-      size -= idle.length - usable.length;
       if (usable.length === 0) origins.delete(origin);
       else origins.set(origin, usable);
     }
-    if (size > 0) return;
+    if (all.size > 0) return;
     clearInterval(sweeper);
     sweeper = undefined;
   };
@@ -50,7 +61,7 @@ export function createConnectionPool(): ConnectionPool {
     take(origin) {
       const idle = origins.get(origin);
       for (let entry = idle?.pop(); entry !== undefined; entry = idle?.pop()) {
-        size -= 1;
+        all.delete(entry);
         const { connection, since } = entry;
         if (isUsable(entry)) {
           connection.socket.ref();
@@ -62,23 +73,25 @@ export function createConnectionPool(): ConnectionPool {
       return null;
     },
     give(origin, connection, reusableMs) {
-      const idle = origins.get(origin) ?? [];
       const since = performance.now();
       const until = Math.min(since + reusableMs, connection.openedAt + MAX_AGE_MS);
-      const entry = { connection, since, until };
-      if (closed || size >= MAX_IDLE || !isUsable(entry)) return connection.close();
+      const entry = { origin, connection, since, until };
+      if (closed || !isUsable(entry)) return connection.close();
+      const [oldest] = all;
+      if (oldest !== undefined && all.size >= maxIdle) drop(oldest);
+      const idle = origins.get(origin) ?? [];
       origins.set(origin, idle);
       idle.push(entry);
-      size += 1;
+      all.add(entry);
       connection.socket.unref();
       sweeper ??= setInterval(sweep, SWEEP_MS).unref();
     },
     close() {
       closed = true;
       clearInterval(sweeper);
-      for (const idle of origins.values()) for (const { connection } of idle) connection.close();
+      for (const { connection } of all) connection.close();
       origins.clear();
-      size = 0;
+      all.clear();
     },
   };
 }

@@ -1,3 +1,4 @@
+import type { RecordWithTtl } from 'node:dns';
 import { Resolver } from 'node:dns/promises';
 import { SpanKind } from '@opentelemetry/api';
 import { errorCode } from '../error-text.ts';
@@ -10,6 +11,7 @@ import {
   hostOf,
   parseReceiverUrl,
 } from './address-guard.ts';
+import { createNameCache, type Named } from './name-cache.ts';
 
 /** An address that the guard has allowed. Only these are dialled. */
 export type VettedAddress = string & { readonly __brand: 'VettedAddress' };
@@ -35,9 +37,11 @@ export interface AddressGuardOptions {
   dnsTimeoutMs?: number;
 }
 
-type DnsResult = { addresses: readonly string[] } | { error: 'not found' | 'timed out' | 'failed' };
+type DnsResult = { records: readonly RecordWithTtl[] } | { error: 'not found' | 'timed out' | 'failed' };
 
 const DNS_TRIES = 2;
+/** How long addresses are remembered at the most; DNS may say less. Each dial judges them again. */
+const MAX_REMEMBERED_MS = 10_000;
 
 /** Creates the guard. It queries DNS through c-ares, which reads neither the hosts file nor search domains. */
 export function createAddressGuard(options: AddressGuardOptions): AddressGuard {
@@ -46,6 +50,20 @@ export function createAddressGuard(options: AddressGuardOptions): AddressGuard {
   if (dnsServers !== undefined) resolver.setServers(dnsServers);
   const allows = (ip: string): boolean => classifyAddress(ip, allowedNetworks) === 'allowed';
   const isVetted = (ip: string): ip is VettedAddress => allows(ip);
+  const names = createNameCache<Addresses>(MAX_REMEMBERED_MS);
+
+  const lookUp = async (host: string): Promise<Named<Addresses>> => {
+    const results = await Promise.all([
+      resolveWithin(dnsTimeoutMs, resolver.resolve4(host, { ttl: true })),
+      resolveWithin(dnsTimeoutMs, resolver.resolve6(host, { ttl: true })),
+    ]);
+    const records = results.flatMap((result) => ('records' in result ? result.records : []));
+    // Half a response is not remembered: the other half may come next time.
+    const isWhole = results.every((result) => 'records' in result || result.error === 'not found');
+    const ttl = isWhole && records.length > 0 ? Math.min(...records.map((record) => record.ttl)) : 0;
+    const found = records.map(({ address }) => address);
+    return { value: { found, missing: worstOf(results) }, ttlMs: ttl * 1_000 };
+  };
 
   const resolve = async (host: string): Promise<Resolution> => {
     const fixed = fixedAddresses(host);
@@ -54,16 +72,12 @@ export function createAddressGuard(options: AddressGuardOptions): AddressGuard {
       const [first, ...others] = fixed.filter(isVetted);
       return first === undefined ? { kind: 'blocked' } : { kind: 'resolved', addresses: [first, ...others] };
     }
-    const results = await Promise.all([
-      resolveWithin(dnsTimeoutMs, resolver.resolve4(host)),
-      resolveWithin(dnsTimeoutMs, resolver.resolve6(host)),
-    ]);
-    const found = results.flatMap((result) => ('addresses' in result ? result.addresses : []));
+    const { found, missing } = await names.resolve(host, () => lookUp(host));
     // One blocked address refuses all: an honest receiver never mixes them.
     if (!found.every(isVetted)) return { kind: 'blocked' };
     const [first, ...others] = found;
     return first === undefined
-      ? { kind: 'unresolved', reason: worstOf(results) }
+      ? { kind: 'unresolved', reason: missing }
       : { kind: 'resolved', addresses: [first, ...others] };
   };
 
@@ -78,12 +92,18 @@ export function createAddressGuard(options: AddressGuardOptions): AddressGuard {
   };
 }
 
-async function resolveWithin(milliseconds: number, query: Promise<string[]>): Promise<DnsResult> {
+/** The addresses of a name, and why there is none if so. */
+interface Addresses {
+  readonly found: readonly string[];
+  readonly missing: 'not found' | 'timed out' | 'failed';
+}
+
+async function resolveWithin(milliseconds: number, query: Promise<RecordWithTtl[]>): Promise<DnsResult> {
   let timer: NodeJS.Timeout | undefined;
   const timeout = new Promise<DnsResult>((done) => {
     timer = setTimeout(() => done({ error: 'timed out' }), milliseconds);
   });
-  const result = query.then((addresses): DnsResult => ({ addresses }), toDnsError);
+  const result = query.then((records): DnsResult => ({ records }), toDnsError);
   try {
     return await Promise.race([result, timeout]);
   } finally {

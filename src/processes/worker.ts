@@ -35,6 +35,7 @@ import { createHeldEndpoints } from '../webhooks/relay/held-endpoints.ts';
 import { createKnownEndpoints } from '../webhooks/relay/known-endpoints.ts';
 import { type Relay, startRelay } from '../webhooks/relay/relay.ts';
 import { createRuns } from '../webhooks/relay/runs.ts';
+import { createSuspects } from '../webhooks/relay/suspects.ts';
 import { createWebhookSender } from '../webhooks/sending/sender.ts';
 import {
   createBacklogDatabase,
@@ -164,10 +165,12 @@ export async function startWorker(
   const runs = createRuns(client, names, logger);
   const capacity = overrides.capacity ?? createCapacity();
   const known = createKnownEndpoints();
+  const suspects = createSuspects(db, known, logger);
   const bursts = createBursts({
     ...attempts,
     capacity,
     known,
+    suspects,
     wake,
     onError: (error, { id, workspaceId }) =>
       logger.error({ err: error, deliveryId: id, workspaceId }, 'attempt left unrecorded'),
@@ -268,6 +271,7 @@ export async function startWorker(
     bursts,
     capacity,
     known,
+    suspects,
     held,
     paces,
     wakes: relayWakes,

@@ -15,6 +15,7 @@ import { createRuns } from '../../src/webhooks/relay/runs.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { startPaces } from '../support/paces.ts';
 import { logger } from '../support/service.ts';
+import { noSuspects } from '../support/suspects.ts';
 import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts';
 import { eventually } from '../support/wait.ts';
 
@@ -40,6 +41,7 @@ beforeAll(async () => {
   const held = createHeldEndpoints(logger, []);
   relay = startRelay({
     ...{ db, common: db, listenUrl: url.href, client, names, logger, capacity, known, held, wakes },
+    suspects: noSuspects,
     paces: startPaces(db),
     runs: createRuns(client, names, logger),
     bursts: { accepting: () => undefined, run: () => Promise.reject(new Error('not asked for')) },

@@ -109,6 +109,13 @@ export interface WebhookTables {
     burst_id: Nullable<BurstId>;
     begun: Default<number>;
     begun_token: Nullable<string>;
+    /** Attempts that were lost with their worker since the last outcome, and those of them as the only suspect. */
+    losses: Default<number>;
+    losses_alone: Default<number>;
+    /** When the last one was; the same for all that were lost together. */
+    lost_at: NullableTimestamp;
+    /** After a loss: not claimed, and a run waits, until it is released. */
+    parked: Default<boolean>;
     created_at: Timestamp;
   };
   webhook_bursts: {

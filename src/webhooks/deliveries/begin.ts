@@ -48,8 +48,9 @@ const begin = prepare('begin_attempts', (_db, slot: Slots<Values>) => {
       ${isHeld} AND delivery.attempts < start.number AND delivery.begun < start.number AND NOT ${isHeard} AS silenced
     FROM start
     LEFT JOIN begun ON begun.id = start.id
-    LEFT JOIN webhook_open AS delivery ON delivery.id = start.id
-    LEFT JOIN webhook_endpoints AS endpoint ON endpoint.id = delivery.endpoint_id
+    LEFT JOIN LATERAL (SELECT * FROM webhook_open WHERE webhook_open.id = start.id LIMIT 1) AS delivery ON true
+    LEFT JOIN LATERAL (
+      SELECT * FROM webhook_endpoints WHERE webhook_endpoints.id = delivery.endpoint_id LIMIT 1) AS endpoint ON true
     ORDER BY start.position`;
 });
 

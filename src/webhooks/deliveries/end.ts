@@ -1,16 +1,7 @@
 import { type RawBuilder, sql } from 'kysely';
-import type { Database, Queryable } from '../../db/database.ts';
-import { inTransaction } from '../../db/transaction.ts';
-import type { BurstId, DeliveryId, EndpointId } from '../../ids.ts';
-import { FIRST_WAIT_MS, LONGEST_WAIT_MS, MAX_ATTEMPTS } from '../attempts/schedule.ts';
-import {
-  ENDPOINT_DISABLED,
-  isFree,
-  isLiving,
-  STOPPED_BY_OPERATOR,
-  tooOld,
-  UNKNOWN_OUTCOME,
-} from './states.ts';
+import type { Queryable } from '../../db/database.ts';
+import type { DeliveryId, EndpointId } from '../../ids.ts';
+import { ENDPOINT_DISABLED, isFree, isLiving, STOPPED_BY_OPERATOR, tooOld } from './states.ts';
 
 /** Deliveries that one statement ends. */
 export const ENDED_AT_ONCE = 1_000;
@@ -33,7 +24,7 @@ export const intoLog = (ended: string): RawBuilder<unknown> => sql`
  * SQL: RETURNING of a DELETE of `delivery` that ends it as failed, with its attempts so far.
  * @param isSpent whether an attempt begun without an outcome counts
  */
-const failedFor = (reason: string, isSpent = false): RawBuilder<unknown> => {
+export const failedFor = (reason: string, isSpent = false): RawBuilder<unknown> => {
   const isOpen = sql`${isSpent}::boolean AND delivery.begun > delivery.attempts`;
   return sql`
   delivery.*, 'failed' AS final_status, CASE WHEN ${isOpen} THEN delivery.begun ELSE delivery.attempts END AS final_attempts,
@@ -123,52 +114,4 @@ export async function endDisabled(db: Queryable, endpointId: EndpointId): Promis
     ENDPOINT_DISABLED,
   );
   return ended.length;
-}
-
-/** What the process that sends for a burst knows at its end. */
-export interface SentHere {
-  /** Given to the burst to send, and not recorded. */
-  readonly given: ReadonlySet<DeliveryId>;
-  /** Whether a claim failed: it may have taken deliveries without returning them. */
-  readonly isClaimLost: boolean;
-}
-
-/**
- * Closes a burst and frees its deliveries. Attempts begun are spent, and a sixth one ends its delivery. Idempotent.
- * Without `here` it reads all open deliveries to find the burst's.
- * @param here of the sending process: deliveries of a lost claim were never sent and go back unchanged
- */
-export async function freeBurst(db: Database, burstId: BurstId, here?: SentHere): Promise<number> {
-  return inTransaction(db, async (tx) => {
-    // First: it waits for claims under way, and later ones find no burst.
-    await tx.deleteFrom('webhook_bursts').where('id', '=', burstId).execute();
-    const known = here?.isClaimLost === false ? here.given : null;
-    if (known?.size === 0) return 0;
-    const where = known === null ? sql`true` : sql`id = ANY (${[...known]}::uuid[])`;
-    // A separate statement, so that the next one sees what began while this one waited for its lock.
-    const { rows: held } = await sql<{ id: DeliveryId }>`
-      SELECT id FROM webhook_open WHERE burst_id = ${burstId} AND ${where} ORDER BY id FOR UPDATE`.execute(
-      tx,
-    );
-    if (held.length === 0) return 0;
-    const sent = held.flatMap(({ id }) => (here?.given.has(id) === false ? [] : id));
-    if (sent.length < held.length) {
-      await sql`
-        UPDATE webhook_open SET burst_id = NULL, begun = attempts, begun_token = NULL
-        WHERE id = ANY (${held.map(({ id }) => id)}::uuid[]) AND id <> ALL (${sent}::uuid[])`.execute(tx);
-    }
-    if (sent.length === 0) return held.length;
-    const isHeld = sql`delivery.id = ANY (${sent}::uuid[])`;
-    await sql`
-      WITH ended AS (
-        DELETE FROM webhook_open AS delivery WHERE ${isHeld} AND delivery.begun >= ${MAX_ATTEMPTS}
-        RETURNING ${failedFor(UNKNOWN_OUTCOME, true)}
-      ), logged AS (${intoLog('ended')})
-      UPDATE webhook_open AS delivery
-      SET burst_id = NULL, attempts = delivery.begun, status = 'failed', response_status = NULL,
-        error_message = ${UNKNOWN_OUTCOME}, due_at = now() + make_interval(secs =>
-          least(${FIRST_WAIT_MS / 1_000} * power(2, delivery.begun - 1), ${LONGEST_WAIT_MS / 1_000}))
-      WHERE ${isHeld} AND delivery.begun < ${MAX_ATTEMPTS}`.execute(tx);
-    return held.length;
-  });
 }

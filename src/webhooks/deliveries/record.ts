@@ -58,7 +58,8 @@ const record = prepare(
       UPDATE webhook_open AS delivery
       SET status = 'failed', attempts = attempt.number, response_status = attempt.response_status,
         error_message = attempt.error_message, attempt_log = delivery.attempt_log || attempt.entry,
-        due_at = now() + make_interval(secs => attempt.wait), burst_id = NULL
+        due_at = now() + make_interval(secs => attempt.wait), burst_id = NULL,
+        losses = 0, losses_alone = 0, lost_at = NULL
       FROM attempt
       WHERE delivery.id = attempt.id AND delivery.id = ANY (${slot('ids')}::uuid[]) AND NOT attempt.last
         AND ${isTheirs}

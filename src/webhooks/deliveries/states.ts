@@ -26,9 +26,10 @@ import type { BurstId } from '../../ids.ts';
  * One statement begins an attempt: the claim for a burst, whose requests follow at once, and for a run the last before its
  * request is written or, if the dial failed, one after the dial. A claim more than a second old is confirmed by such a
  * one, and so is each redirect. It requires the holder and a living, active endpoint, and leaves the attempt's number and
- * a token in `begun` and `begun_token`. Whoever frees a delivery whose attempt has begun spends that attempt, since its
- * request may have been sent; only the end of a burst in its own process knows which deliveries it was never given, as
- * when a claim's response was lost. An attempt whose secret can't be read sent nothing, and is taken back under its number
+ * a token in `begun` and `begun_token`. Whoever frees a delivery whose attempt has begun takes it back (lost.ts): it has no
+ * outcome, though its request may have been sent, and is made again under its number. Such a delivery is a suspect, since it
+ * may have ended its worker: `losses` counts, and it stays `parked`, free or in its run, until a relay releases it. Only the
+ * end of a burst in its own process knows which deliveries it was never given, as when a claim's response was lost. An attempt whose secret can't be read sent nothing, and is taken back under its number
  * and token. A failure is recorded only under the number and token it began with. A 2xx requires an
  * open row and nothing else: whatever came in between, it was delivered.
  *
@@ -39,6 +40,17 @@ import type { BurstId } from '../../ids.ts';
 
 /** SQL over a row of `webhook_open` called `delivery`. */
 export const isFree: RawBuilder<boolean> = sql`NOT delivery.in_run AND delivery.burst_id IS NULL`;
+/** SQL over the same row: free, and not waiting for its release after a loss. */
+export const isClaimable: RawBuilder<boolean> = sql`${isFree} AND NOT delivery.parked`;
+
+/**
+ * SQL: FROM and WHERE of the event of `delivery`, for a LATERAL with a LIMIT: one lookup for each, whatever Postgres believes
+ * a partition to hold. The workspace is named for the plan of a partition that was analyzed while empty, which takes the
+ * index of workspaces and would skip from one of them to the next.
+ */
+export const eventOf = (delivery: string): RawBuilder<unknown> => sql`
+  FROM events WHERE events.id = ${sql.ref(`${delivery}.event_id`)} AND events.created_at = ${sql.ref(`${delivery}.event_created_at`)}
+    AND events.workspace_id = ${sql.ref(`${delivery}.workspace_id`)} LIMIT 1`;
 
 /** May begin attempts of a delivery: its run, or the burst that has claimed it. */
 export type Holder = { readonly kind: 'run' } | { readonly kind: 'burst'; readonly burstId: BurstId };
@@ -55,8 +67,8 @@ export const isHeard: RawBuilder<boolean> = sql`(endpoint.silenced_at IS NULL AN
 export const ENDPOINT_DELETED = 'endpoint deleted';
 export const ENDPOINT_DISABLED = 'endpoint disabled';
 export const STOPPED_BY_OPERATOR = 'stopped by an operator';
-/** The error of an attempt that had begun when its worker was lost. */
-export const UNKNOWN_OUTCOME = 'The attempt was interrupted and its outcome is unknown.';
-/** The error of a delivery that was open for too long. */
+/** Of a delivery that was the only suspect in flight each time. */
+export const LOST_ALONE = 'The worker was lost three times while it made this attempt.';
+/** Of a delivery that was open for too long. */
 export const tooOld = (maxAgeSeconds: number): string =>
   `not delivered within ${Math.round(maxAgeSeconds / 36) / 100} hours`;

@@ -7,13 +7,15 @@ import { type AttemptDependencies, type AttemptResult, makeAttempt } from '../at
 import { createBatcher } from '../attempts/batcher.ts';
 import { MAX_ATTEMPTS, waitAfter } from '../attempts/schedule.ts';
 import { type AttemptStart, type Begun, beginAttempts, takeBack } from '../deliveries/begin.ts';
-import { endOne, freeBurst } from '../deliveries/end.ts';
+import { endOne } from '../deliveries/end.ts';
+import { freeBurst } from '../deliveries/free-burst.ts';
 import { type RecordedAttempt, recordAttempts } from '../deliveries/record.ts';
 import { ENDPOINT_DISABLED, type Holder, isHeldBy } from '../deliveries/states.ts';
 import { DECISION_MS } from '../sending/sender.ts';
 import type { Capacity } from './capacity.ts';
 import type { ClaimedDelivery } from './claim.ts';
 import type { KnownEndpoints } from './known-endpoints.ts';
+import type { Suspects } from './suspects.ts';
 
 /** How long a burst takes deliveries. */
 const OPEN_MS = 60_000;
@@ -27,6 +29,8 @@ export const NOTHING_SENT: DeliverBurstResult = { succeeded: 0, toRetry: 0, fail
 /** A burst of this process that takes deliveries. */
 export interface OpenBurst {
   readonly id: BurstId;
+  /** When it takes no more, by `performance.now()`. */
+  readonly closesAt: number;
   /** Registers a claim for the burst, which does not end before the claimed deliveries are sent. */
   awaits(claim: Promise<unknown>): void;
   /** Sends one delivery claimed for it. @param claimStartedAt by `performance.now()`, right before the claim */
@@ -56,14 +60,25 @@ export interface Bursts {
 export interface BurstsDependencies extends AttemptDependencies {
   readonly capacity: Capacity;
   readonly known: KnownEndpoints;
+  readonly suspects: Pick<Suspects, 'delivered'>;
   /** Called when there may be capacity again. */
   readonly wake: () => void;
   readonly onError: (error: unknown, delivery: ClaimedDelivery) => void;
 }
 
 export function createBursts(dependencies: BurstsDependencies): Bursts {
-  const { db, capacity, known, paces, wake, onUnreadable, onAttemptBegan, onAttemptEnded, onError } =
-    dependencies;
+  const {
+    db,
+    capacity,
+    known,
+    suspects,
+    paces,
+    wake,
+    onUnreadable,
+    onAttemptBegan,
+    onAttemptEnded,
+    onError,
+  } = dependencies;
   const open = new Set<OpenBurst>();
 
   async function run(burstId: BurstId, options: BurstOptions): Promise<DeliverBurstResult> {
@@ -145,10 +160,12 @@ export function createBursts(dependencies: BurstsDependencies): Bursts {
         known.willBeDue(endpointId, workspaceId, performance.now() + waitAfter(number));
         wake();
       } else result[verdict === 'succeeded' ? 'succeeded' : 'failed'] += 1;
+      if (verdict === 'succeeded' && delivery.lostAt !== null) suspects.delivered(delivery.lostAt);
     }
 
-    const burst: OpenBurst = {
+    const burst = (closesAt: number): OpenBurst => ({
       id: burstId,
+      closesAt,
       awaits(claim) {
         // Removed only after the awaiting caller has handed over the claimed deliveries.
         const one = claim
@@ -169,24 +186,24 @@ export function createBursts(dependencies: BurstsDependencies): Bursts {
           .finally(() => underWay.delete(one));
         underWay.add(one);
       },
-    };
+    });
 
     if (!(await retryWhileDatabaseIsAway(() => openBurst(db, burstId)))) {
       // An earlier execution of this burst may still live. The burst is over, and its begun attempts are spent.
       return { ...result, freed: await retryWhileDatabaseIsAway(() => freeBurst(db, burstId)) };
     }
+    const opened = burst(performance.now() + OPEN_MS);
     try {
-      open.add(burst);
+      open.add(opened);
       wake();
-      const openedAt = performance.now();
       const either = AbortSignal.any([cancelled, stopping]);
-      while (!either.aborted && performance.now() - openedAt < OPEN_MS) {
+      while (!either.aborted && performance.now() < opened.closesAt) {
         if (underWay.size === 0 && performance.now() - usedAt > IDLE_MS) break;
         await pause(LOOK_MS, either);
         onProgress(result);
       }
     } finally {
-      open.delete(burst);
+      open.delete(opened);
       while (underWay.size > 0) {
         await Promise.all(underWay);
         onProgress(result);

@@ -23,8 +23,8 @@ interface EndpointLoad {
 export interface Capacity {
   /** How many more deliveries of an endpoint may be taken. */
   room(endpointId: EndpointId, workspaceId: WorkspaceId): number;
-  /** Like `room`, but counts what it has given as taken: for many endpoints in one claim. */
-  shareOut(): (endpointId: EndpointId, workspaceId: WorkspaceId) => number;
+  /** Like `room`, up to `most`, but counts what it has given as taken: for many endpoints in one claim. */
+  shareOut(): (endpointId: EndpointId, workspaceId: WorkspaceId, most?: number) => number;
   /** What is left for the worker. */
   readonly left: number;
   began(endpointId: EndpointId, workspaceId: WorkspaceId): void;
@@ -59,14 +59,14 @@ export function createCapacity(maxInFlight = MAX_IN_FLIGHT): Capacity {
   const shareOut = () => {
     const given = new Map<WorkspaceId, number>();
     let left = maxInFlight - inFlight;
-    return (endpointId: EndpointId, workspaceId: WorkspaceId) => {
+    return (endpointId: EndpointId, workspaceId: WorkspaceId, most = Number.POSITIVE_INFINITY) => {
       const load = loadOf(endpointId);
       const taken = given.get(workspaceId) ?? workspaces.get(workspaceId) ?? 0;
       // A workspace holds at most what it leaves free, so that the next one always gets some.
       const fair = Math.floor((left - taken + 1) / 2);
       const share = Math.max(
         0,
-        Math.min(load.cap - load.inFlight, MAX_IN_FLIGHT_PER_WORKSPACE - taken, fair),
+        Math.min(load.cap - load.inFlight, MAX_IN_FLIGHT_PER_WORKSPACE - taken, fair, most),
       );
       given.set(workspaceId, taken + share);
       left -= share;

@@ -3,7 +3,7 @@ import type { Database } from '../../db/database.ts';
 import { prepare, type Slots } from '../../db/prepared.ts';
 import type { BurstId, EndpointId, WorkspaceId } from '../../ids.ts';
 import type { DeliveryInRun, StartedDelivery } from '../deliveries/read-open.ts';
-import { isFree, isHeard, isLiving } from '../deliveries/states.ts';
+import { eventOf, isClaimable, isHeard, isLiving } from '../deliveries/states.ts';
 import { availableAt, isInForce, spent, waitAt } from '../pace/pace.ts';
 
 /** An endpoint with at most this many due deliveries gets runs for them. */
@@ -17,6 +17,8 @@ export interface ClaimedDelivery extends DeliveryInRun, StartedDelivery {
   /** The endpoint's secret as the table has it. With the token, the start of a burst's attempt; a run begins its own. */
   readonly stored: string;
   readonly token: string | null;
+  /** When it was lost with others, once, and has had no outcome since. */
+  readonly lostAt: Date | null;
   /** The claim has spent a request of the endpoint's pace, if there is one. */
   readonly isPaid: true;
 }
@@ -45,6 +47,8 @@ export interface Candidate {
   readonly dueFrom: Date | '-infinity';
   /** How many a burst may take. */
   readonly room: number;
+  /** Asked only if a look finds something of it among the latest deliveries. */
+  readonly isOnlyIfNew: boolean;
 }
 
 export interface ClaimOptions {
@@ -79,7 +83,7 @@ export interface Claim {
 export const WALK_START = '00000000-0000-0000-0000-000000000000' as EndpointId;
 /** Endpoints that one claim walks past, and the latest deliveries that a look reads. */
 const WALK = 1_000;
-export const LATEST = 200;
+const LATEST = 200;
 
 /** A claimed delivery, or as the last row all that was seen. */
 interface Row extends Omit<ClaimedDelivery, 'workspaceId' | 'url' | 'stored' | 'paceEpoch' | 'isPaid'> {
@@ -91,24 +95,25 @@ type Seen = Omit<SeenEndpoint, 'claimedUpTo'> & Pick<ClaimedDelivery, 'url' | 's
 
 const dueOf = (endpoint: string): RawBuilder<boolean> => sql`
   delivery.endpoint_id = ${sql.ref(`${endpoint}.endpoint_id`)} AND delivery.due_at >= ${sql.ref(`${endpoint}.due_from`)}
-  AND delivery.due_at <= now() AND ${isFree}`;
+  AND delivery.due_at <= now() AND ${isClaimable}`;
 const isForRun = sql<boolean>`endpoint_id = ANY (ARRAY(SELECT endpoint_id FROM way WHERE into_run))`;
 
 interface ClaimParameters extends Omit<ClaimOptions, 'candidates'> {
   readonly endpointIds: readonly EndpointId[];
   readonly dueFrom: readonly Candidate['dueFrom'][];
   readonly rooms: readonly number[];
+  readonly onlyIfNew: readonly boolean[];
 }
 
 const claim = prepare(
   'claim_due',
   (_db, slot: Slots<ClaimParameters>) => sql<Row>`
     WITH RECURSIVE given AS MATERIALIZED (
-      SELECT * FROM unnest(${slot('endpointIds')}::uuid[],
-        ${slot('dueFrom')}::timestamptz[], ${slot('rooms')}::integer[])
-        WITH ORDINALITY AS given (endpoint_id, due_from, room, position)
+      SELECT * FROM unnest(${slot('endpointIds')}::uuid[], ${slot('dueFrom')}::timestamptz[],
+        ${slot('rooms')}::integer[], ${slot('onlyIfNew')}::boolean[])
+        WITH ORDINALITY AS given (endpoint_id, due_from, room, only_if_new, position)
     ), latest AS MATERIALIZED (
-      SELECT endpoint_id, due_at, in_run, burst_id FROM webhook_open
+      SELECT endpoint_id, due_at, in_run, burst_id, parked FROM webhook_open
       WHERE ${slot('isLook')}::boolean AND id > (SELECT uuidv7(interval '-2 seconds')) AND id < (SELECT uuidv7(interval '1 second'))
       ORDER BY id DESC LIMIT ${LATEST}
     ), walked (endpoint_id, due_at, step) AS (
@@ -119,19 +124,22 @@ const claim = prepare(
         SELECT endpoint_id, due_at FROM webhook_open WHERE endpoint_id > walked.endpoint_id
         ORDER BY endpoint_id, due_at LIMIT 1) AS next
       WHERE walked.step < ${WALK}
-    ), found AS (
-      (SELECT endpoint_id FROM latest AS delivery WHERE due_at <= now() AND ${isFree}
-       UNION SELECT endpoint_id FROM walked WHERE due_at <= now())
-      EXCEPT SELECT endpoint_id FROM given
+    ), candidate AS MATERIALIZED (
+      SELECT endpoint_id, coalesce(max(due_from), '-infinity') AS due_from, coalesce(max(room), 0) AS room,
+        min(position) AS position
+      FROM (SELECT endpoint_id, due_from, room, position, NOT only_if_new AS is_asked FROM given
+            UNION ALL SELECT endpoint_id, NULL, NULL, NULL, true FROM latest AS delivery WHERE due_at <= now() AND ${isClaimable}
+            UNION ALL SELECT endpoint_id, NULL, NULL, NULL, true FROM walked WHERE due_at <= now()) AS each
+      GROUP BY endpoint_id HAVING bool_or(is_asked)
     ), seen AS MATERIALIZED (
       SELECT candidate.*, endpoint.*, pace.*,
         CASE WHEN active AND available = 0 THEN 0 ELSE
           (SELECT count(*) FROM (SELECT FROM webhook_open AS delivery WHERE ${dueOf('candidate')}
                                  ORDER BY delivery.due_at LIMIT ${FEW_DUE + 1}) AS few)::integer END AS due,
         (SELECT extract(epoch FROM delivery.due_at - now()) FROM webhook_open AS delivery
-         WHERE delivery.endpoint_id = candidate.endpoint_id AND delivery.due_at > now() AND ${isFree}
+         WHERE delivery.endpoint_id = candidate.endpoint_id AND delivery.due_at > now() AND ${isClaimable}
          ORDER BY delivery.due_at LIMIT 1)::float8 AS next_due_in
-      FROM (SELECT * FROM given UNION ALL SELECT endpoint_id, '-infinity', 0, NULL FROM found) AS candidate
+      FROM candidate
       CROSS JOIN LATERAL (SELECT workspace_id, url, secret, active,
                             (secret_key_id IS NULL OR secret_key_id = ANY (${slot('keyIds')}::text[]))
                               AND id <> ALL (${slot('held')}::uuid[]) AS readable
@@ -183,11 +191,12 @@ const claim = prepare(
       WHERE pace.endpoint_id = paced.endpoint_id AND count.requests > 0
     )
     SELECT claimed.endpoint_id AS "endpointId", claimed.event_id AS "eventId", claimed.id, due_at AS "dueAt", event_type AS "eventType",
-      attempts, in_run AS "inRun", begun_token AS token, claimed.created_at AS "createdAt", body,
+      attempts, in_run AS "inRun", begun_token AS token, claimed.created_at AS "createdAt",
+      CASE WHEN losses = 1 THEN lost_at END AS "lostAt", body,
       article_id AS "articleId", request_id AS "requestId", traceparent, NULL AS seen
-    FROM claimed LEFT JOIN events AS event ON event.id = event_id AND event.created_at = event_created_at
+    FROM claimed LEFT JOIN LATERAL (SELECT body, article_id, request_id, traceparent ${eventOf('claimed')}) AS event ON true
     UNION ALL
-    SELECT NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, jsonb_build_object(
+    SELECT NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, jsonb_build_object(
       'endpoints', coalesce(jsonb_agg(jsonb_build_object('id', endpoint_id, 'workspaceId', workspace_id, 'url', url,
         'stored', secret, 'active', active, 'unreadable', CASE WHEN NOT readable THEN secret END, 'due', due,
         'nextDueIn', next_due_in, 'paceIn', CASE WHEN due > 0 OR available = 0 THEN pace_in END, 'paceEpoch', coalesce(epoch, 0))), '[]'),
@@ -217,6 +226,7 @@ export async function claimDue(db: Database, { candidates, ...options }: ClaimOp
     endpointIds: candidates.map(({ endpointId }) => endpointId),
     dueFrom: candidates.map(({ dueFrom }) => dueFrom),
     rooms: candidates.map(({ room }) => room),
+    onlyIfNew: candidates.map(({ isOnlyIfNew }) => isOnlyIfNew),
   });
   const { endpoints = [], walkedTo = null, isLookFull = false } = rows.at(-1)?.seen ?? {};
   const seen = new Map(endpoints.map((endpoint) => [endpoint.id, endpoint]));
@@ -228,14 +238,9 @@ export async function claimDue(db: Database, { candidates, ...options }: ClaimOp
     const { workspaceId, url, stored, paceEpoch } = endpoint;
     return [{ ...row, workspaceId, url, stored, paceEpoch, isPaid: true as const }];
   });
-  const isServed = ({ id }: Seen) => claimedUpTo.has(id);
-  // Those that were served come first.
-  const served = [...claimedUpTo.keys()].flatMap((id) => seen.get(id) ?? []);
-  const ordered = [...served, ...endpoints.filter((endpoint) => !isServed(endpoint))].map(
-    ({ url, stored, paceEpoch, ...endpoint }) => ({
-      ...endpoint,
-      claimedUpTo: claimedUpTo.get(endpoint.id) ?? null,
-    }),
-  );
-  return { deliveries, endpoints: ordered, walkedTo, isLookFull };
+  const withClaimed = endpoints.map(({ url, stored, paceEpoch, ...endpoint }) => ({
+    ...endpoint,
+    claimedUpTo: claimedUpTo.get(endpoint.id) ?? null,
+  }));
+  return { deliveries, endpoints: withClaimed, walkedTo, isLookFull };
 }

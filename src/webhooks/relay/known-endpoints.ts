@@ -1,5 +1,5 @@
 import type { EndpointId, WorkspaceId } from '../../ids.ts';
-import { LATEST, type SeenEndpoint } from './claim.ts';
+import type { SeenEndpoint } from './claim.ts';
 
 /**
  * A transaction may commit after later ones, with an older `due_at`. One that takes longer than this is found by the
@@ -10,6 +10,10 @@ const LATE_COMMITS_MS = 2_000;
 const LOOK_BACK_MS = 500;
 /** How long an endpoint stays recent, with more deliveries likely; and how often it is scanned from the beginning. */
 const RECENT_MS = 10_000;
+/** Of those, a look may ask for so many. */
+const MAX_RECENT = 200;
+/** An endpoint that waited without being served, for lack of room, is that far behind the others at most. */
+const MAX_CREDIT = 100;
 
 export interface KnownEndpoint {
   readonly id: EndpointId;
@@ -18,6 +22,10 @@ export interface KnownEndpoint {
   dueAt: number;
   /** When something of it was last claimed. */
   readonly claimedAt: number;
+  /** How far it has been served, in deliveries: who has been served least is next. */
+  readonly level: number;
+  /** Whether the last claim left something due. */
+  readonly hasMore: boolean;
   /** Where the next claim begins. */
   readonly dueFrom: Date | '-infinity';
   /** Set in a backlog: the `due_at` where the next claim begins, which misses late commits. */
@@ -33,19 +41,20 @@ export interface KnownEndpoints {
   /**
    * Applies what a claim saw at `now`.
    * @param more whether more than those claimed may be due
+   * @param claimed how many it took
    * @param pacedUntil when its pace allows more; it is not due before
    */
   saw(
     endpoint: Omit<SeenEndpoint, 'unreadable' | 'paceIn'>,
     more: boolean,
     now: number,
-    pacedUntil?: number,
+    { claimed, pacedUntil }?: { readonly claimed?: number; readonly pacedUntil?: number },
   ): void;
   /** The claim found no such endpoint: it was deleted. */
   forget(id: EndpointId): void;
   /** A delivery of an endpoint will be due. */
   willBeDue(id: EndpointId, workspaceId: WorkspaceId, at: number): void;
-  /** Those with something due at `now`, the least recently claimed first. */
+  /** Those with something due at `now`, the least served first. */
   due(now: number): KnownEndpoint[];
   /** Those that had something lately, latest first. */
   recent(now: number): KnownEndpoint[];
@@ -58,6 +67,8 @@ const unseen = (id: EndpointId, workspaceId: WorkspaceId, now: number): KnownEnd
   workspaceId,
   dueAt: Number.POSITIVE_INFINITY,
   claimedAt: Number.NEGATIVE_INFINITY,
+  level: 0,
+  hasMore: false,
   dueFrom: '-infinity',
   watermark: null,
   lastLookBackAt: now,
@@ -65,11 +76,18 @@ const unseen = (id: EndpointId, workspaceId: WorkspaceId, now: number): KnownEnd
   dueSetAt: Number.NEGATIVE_INFINITY,
 });
 
+/**
+ * They take turns by start-time fair queueing: each delivery raises its endpoint's level by one, and one that had nothing
+ * due begins at the level of the present turn. So those with a backlog get equally many, whatever one claim takes of each,
+ * and a newcomer is next, without having saved up anything (contract.md W120).
+ */
 export function createKnownEndpoints(): KnownEndpoints {
   /** In the order in which they were last seen. */
   const known = new Map<EndpointId, KnownEndpoint>();
+  /** The highest level at which one was served. */
+  let turn = 0;
   return {
-    saw({ id, workspaceId, nextDueIn, claimedUpTo }, more, now, pacedUntil = now) {
+    saw({ id, workspaceId, nextDueIn, claimedUpTo }, more, now, { claimed = 0, pacedUntil = now } = {}) {
       const before = known.get(id) ?? unseen(id, workspaceId, now);
       known.delete(id);
       if (pacedUntil > now && claimedUpTo === null) {
@@ -83,6 +101,8 @@ export function createKnownEndpoints(): KnownEndpoints {
       // After a backlog one more claim looks at once for late commits.
       const dueAt = more ? pacedUntil : before.watermark === null ? nextDueAt : now + 1;
       const claimedAt = claimedUpTo === null ? before.claimedAt : now;
+      const start = Math.max(before.level, before.hasMore ? turn - MAX_CREDIT : turn);
+      if (claimed > 0) turn = Math.max(turn, start);
       if (dueAt === Number.POSITIVE_INFINITY && now - claimedAt > RECENT_MS) return;
       const isStale = now - lastFullScanAt > RECENT_MS;
       const isBacklog = more && now - lastLookBackAt <= LOOK_BACK_MS;
@@ -93,6 +113,8 @@ export function createKnownEndpoints(): KnownEndpoints {
         ...before,
         dueAt,
         claimedAt,
+        level: claimed > 0 ? start + claimed : before.level,
+        hasMore: more,
         dueFrom: isStale ? '-infinity' : (nextFrom ?? dueFrom),
         watermark: isStale ? null : watermark,
         lastLookBackAt: isBacklog ? lastLookBackAt : now,
@@ -108,12 +130,13 @@ export function createKnownEndpoints(): KnownEndpoints {
       endpoint.dueSetAt = performance.now();
       known.set(id, endpoint);
     },
-    due: (now) => [...known.values()].filter(({ dueAt }) => dueAt <= now),
+    due: (now) =>
+      [...known.values()].filter(({ dueAt }) => dueAt <= now).sort((one, other) => one.level - other.level),
     recent(now) {
       const recent: KnownEndpoint[] = [];
       for (const endpoint of [...known.values()].reverse()) {
         const isRecent = now - endpoint.claimedAt <= RECENT_MS;
-        if (isRecent && recent.length < LATEST) recent.push(endpoint);
+        if (isRecent && recent.length < MAX_RECENT) recent.push(endpoint);
         else if (!isRecent && endpoint.dueAt === Number.POSITIVE_INFINITY) known.delete(endpoint.id);
       }
       return recent;

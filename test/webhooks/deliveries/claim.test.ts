@@ -2,7 +2,8 @@ import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
 import { createDatabase } from '../../../src/db/database.ts';
 import { createDeliveryDatabase } from '../../../src/processes/delivery-database.ts';
-import { endDisabled, freeBurst } from '../../../src/webhooks/deliveries/end.ts';
+import { endDisabled } from '../../../src/webhooks/deliveries/end.ts';
+import { freeBurst } from '../../../src/webhooks/deliveries/free-burst.ts';
 import { WALK_START } from '../../../src/webhooks/relay/claim.ts';
 import { register } from '../../support/events.ts';
 import { logger } from '../../support/service.ts';
@@ -25,6 +26,16 @@ describe('claiming', () => {
     expect(await claimForRuns()).toEqual([]);
     const burstId = await openBurst();
     expect(await claimForBurst(burstId)).toHaveLength(1);
+  });
+
+  it('gives runs while bursts have no room', async () => {
+    await store(2);
+    const { deliveries } = await claim({
+      burstId: await openBurst(),
+      tokens: 20,
+      candidates: [candidate(0)],
+    });
+    expect(deliveries.map(({ inRun }) => inRun)).toEqual([true, true]);
   });
 
   it('gives more than five due to a burst, the oldest first and no more than it has room for', async () => {
@@ -67,6 +78,25 @@ describe('claiming', () => {
     }
     await sql`UPDATE webhook_open SET due_at = now() + interval '1 minute'`.execute(service.db);
     expect((await claim({ candidates: [], isLook: true, walkFrom: WALK_START })).endpoints).toEqual([]);
+  });
+
+  // contract.md W121
+  it('asks only for those of its recent endpoints that have something new, and takes it at once', async () => {
+    const registering = Array.from({ length: 30 }, () =>
+      register(service, workspace, 'http://127.0.0.1:9/hooks'),
+    );
+    const ids = (await Promise.all(registering)).map(({ id }) => id);
+    const burstId = await openBurst();
+    const candidates = ids.map((id) => ({ ...candidate(20, id), isOnlyIfNew: true }));
+    const [fresh] = ids;
+    if (fresh === undefined) throw new Error('no endpoint');
+    await storeDeliveries(service.db, workspace, fresh, { count: 7, state: 'pending' });
+    expect((await claim({ burstId, candidates })).endpoints).toEqual([]);
+    const looked = await claim({ burstId, candidates, isLook: true });
+    expect(looked.endpoints.map(({ id }) => id)).toEqual([fresh]);
+    expect(looked.deliveries).toHaveLength(7);
+    // What is under way is not new.
+    expect((await claim({ burstId, candidates, isLook: true })).endpoints).toEqual([]);
   });
 
   it('finds deliveries by id in the primary key alone: no other index could be skipped through for them', async () => {

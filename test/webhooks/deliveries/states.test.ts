@@ -7,7 +7,9 @@ import { type DeliveryId, type EventId, newId } from '../../../src/ids.ts';
 import { createAddressGuard } from '../../../src/outbound/resolver.ts';
 import { makeAttempt } from '../../../src/webhooks/attempts/attempt.ts';
 import { beginAttempts } from '../../../src/webhooks/deliveries/begin.ts';
-import { endInRun, endOne, freeBurst } from '../../../src/webhooks/deliveries/end.ts';
+import { endInRun, endOne } from '../../../src/webhooks/deliveries/end.ts';
+import { freeBurst } from '../../../src/webhooks/deliveries/free-burst.ts';
+import { releaseSuspects } from '../../../src/webhooks/deliveries/lost.ts';
 import { overdueRuns } from '../../../src/webhooks/deliveries/read-open.ts';
 import { recordAttempts } from '../../../src/webhooks/deliveries/record.ts';
 import type { Holder } from '../../../src/webhooks/deliveries/states.ts';
@@ -107,10 +109,7 @@ describe('an attempt', () => {
     const burstId = await openBurst();
     const { id, token } = await claimOne(burstId);
     await freeBurst(service.db, burstId);
-    expect(await open(id)).toMatchObject({
-      attempts: 1,
-      error_message: expect.stringContaining('outcome is unknown'),
-    });
+    expect(await open(id)).toMatchObject({ attempts: 0, begun: 0, status: 'pending', losses: 1 });
     expect((await recordAttempts(service.db, [outcome(id, 'retry', { token })])).size).toBe(0);
     expect((await recordAttempts(service.db, [outcome(id, 'succeeded', { token })])).size).toBe(1);
     expect(await logged(id)).toMatchObject({ status: 'succeeded', attempts: 1 });
@@ -150,7 +149,7 @@ describe('an attempt', () => {
     await sender.close();
   });
 
-  it('of a run that meets one that has begun sends nothing, and the next one numbers on', async () => {
+  it('of a run that meets one that has begun sends nothing; the next one takes it back, and it is made again under its number', async () => {
     await store(1);
     const { deliveries } = await claim({ tokens: 20, candidates: [], walkFrom: WALK_START });
     const kept = [...deliveries];
@@ -170,8 +169,14 @@ describe('an attempt', () => {
     });
     const attempt = () => new MockActivityEnvironment({ attempt: 1 }).run(attemptDelivery, id, 0);
     await expect(attempt()).rejects.toMatchObject({ type: 'AttemptSuperseded', nonRetryable: false });
+    expect(await attempt()).toMatchObject({ kind: 'held', attempts: 0 });
+    expect(await open(id)).toMatchObject({ in_run: true, attempts: 0, begun: 0, losses: 1, parked: true });
+    expect(await attempt()).toMatchObject({ kind: 'held', attempts: 0 });
     expect(receiver.received).toEqual([]);
-    expect(await attempt()).toEqual({ kind: 'recorded', number: 2 });
+    await sql`UPDATE webhook_open SET due_at = now()`.execute(service.db);
+    // A run looks for itself.
+    expect(await releaseSuspects(service.db)).toEqual([]);
+    expect(await attempt()).toEqual({ kind: 'recorded', number: 1 });
     expect(receiver.received).toHaveLength(1);
   });
 
@@ -224,18 +229,26 @@ it('a run whose last attempt has begun without an outcome ends with that attempt
 });
 
 describe('a burst that is lost', () => {
-  it('has spent an attempt of what it had; a sixth one ends its delivery', async () => {
+  it('has spent no attempt of what it had, not even a sixth one, and returns it within 45 seconds', async () => {
     await store(2);
     const burstId = await openBurst();
     await sql`UPDATE webhook_open SET attempts = 5, begun = 5 WHERE id = (SELECT max(id::text)::uuid FROM webhook_open)`.execute(
       service.db,
     );
-    const [begun, sixth] = await claimForBurst(burstId);
-    if (begun === undefined || sixth === undefined) throw new Error('not claimed');
+    const [one, sixth] = await claimForBurst(burstId);
+    if (one === undefined || sixth === undefined) throw new Error('not claimed');
     expect(await freeBurst(service.db, burstId)).toBe(2);
-    expect(await open(begun)).toMatchObject({ burst_id: null, attempts: 1, status: 'failed' });
-    expect(await open(sixth)).toBeUndefined();
-    expect(await logged(sixth)).toMatchObject({ status: 'failed', attempts: 6 });
+    expect(await open(one)).toMatchObject({
+      burst_id: null,
+      attempts: 0,
+      status: 'pending',
+      losses: 1,
+      parked: true,
+    });
+    const row = await open(sixth);
+    expect(row).toMatchObject({ attempts: 5, begun: 5, losses: 1 });
+    const wait = (row?.due_at.getTime() ?? 0) - Date.now();
+    expect(wait).toBeLessThanOrEqual(45_000);
     expect(await freeBurst(service.db, burstId)).toBe(0);
   });
 
@@ -246,9 +259,10 @@ describe('a burst that is lost', () => {
     if (given === undefined || lost === undefined) throw new Error('not claimed');
     const before = await open(lost);
     expect(await freeBurst(service.db, burstId, { given: new Set([given]), isClaimLost: true })).toBe(2);
-    expect(await open(given)).toMatchObject({ burst_id: null, attempts: 1, status: 'failed' });
+    expect(await open(given)).toMatchObject({ burst_id: null, attempts: 0, losses: 1 });
     expect(await open(lost)).toMatchObject({
       burst_id: null,
+      losses: 0,
       attempts: 0,
       begun: 0,
       status: 'pending',
@@ -274,7 +288,7 @@ describe('a burst that is lost', () => {
       return { freeing };
     });
     expect(await freed.freeing).toBe(1);
-    expect(await open(id)).toMatchObject({ burst_id: null, attempts: 2, status: 'failed' });
+    expect(await open(id)).toMatchObject({ burst_id: null, attempts: 0, begun: 0, losses: 1 });
   });
 
   it('begins nothing more, as a worker that was frozen finds when it goes on', async () => {
@@ -285,6 +299,7 @@ describe('a burst that is lost', () => {
     await freeBurst(service.db, burstId);
     expect((await begin(inBurst(burstId), id, 1, token)).begun).toEqual({ kind: 'superseded' });
     await sql`UPDATE webhook_open SET due_at = now()`.execute(service.db);
+    expect(await releaseSuspects(service.db)).toHaveLength(1);
     expect(await claimForRuns()).toEqual([id]);
     expect((await begin(inBurst(burstId), id, 2)).begun).toEqual({ kind: 'superseded' });
   });

@@ -57,7 +57,7 @@ export function useDeliveries() {
     };
   });
   const candidate = (room: number, endpointId = endpoint.it.id) =>
-    ({ endpointId, dueFrom: '-infinity', room }) as const;
+    ({ endpointId, dueFrom: '-infinity', room, isOnlyIfNew: false }) as const;
   const claim = (options: Partial<Parameters<typeof claimDue>[1]> = {}, db = service.db) =>
     claimDue(db, {
       candidates: [candidate(20)],

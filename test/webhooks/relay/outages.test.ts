@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { sql } from 'kysely';
 import { expect, it, type TestContext } from 'vitest';
-import { freeBurst } from '../../../src/webhooks/deliveries/end.ts';
+import { freeBurst } from '../../../src/webhooks/deliveries/free-burst.ts';
 import { emit, emitTogether, readDeliveryRow, rowsOf } from '../../support/events.ts';
 import { startProcess } from '../../support/processes.ts';
 import type { Receiver } from '../../support/receiver.ts';
@@ -60,13 +61,10 @@ async function frozenInMidBurst({ onTestFinished }: TestContext) {
   return { service, workspace, receiver, frozen, burstId };
 }
 
-const UNKNOWN = 'The attempt was interrupted and its outcome is unknown.';
-
 it.concurrent('the responses to a frozen worker count when it continues, although its burst was freed meanwhile', async (context) => {
   const { service, workspace, receiver, frozen, burstId } = await frozenInMidBurst(context);
   expect(await freeBurst(service.db, burstId)).toBe(20);
-  const spent = (await rowsOf(service, workspace)).filter(({ attempts }) => attempts === 1);
-  expect(spent.map((row) => row.error_message)).toEqual(Array(20).fill(UNKNOWN));
+  expect((await rowsOf(service, workspace)).every(({ attempts }) => attempts === 0)).toBe(true);
   frozen.kill('SIGCONT');
   const rows = await untilAll(service, workspace, ({ status }) => status === 'succeeded');
   expectEachOnce(
@@ -78,27 +76,20 @@ it.concurrent('the responses to a frozen worker count when it continues, althoug
   expect(await frozen.ended).toBe(0);
 }, 100_000);
 
-it.concurrent('a worker that is frozen for longer than its burst lives costs what it had begun an attempt, and the rest nothing', async (context) => {
+it.concurrent('a worker that is frozen for longer than its burst lives costs no attempt: what it had begun is made again', async (context) => {
   const { service, workspace, receiver, frozen } = await frozenInMidBurst(context);
   const begun = deliveryIds(receiver);
   await service.startWorker();
-  const freed = await untilAll(
-    service,
-    workspace,
-    ({ status, attempts }) => status === 'succeeded' || attempts === 1,
-    // What is tried again may be handed to the frozen one, which has asked for work.
-    100_000,
-  );
-  const spent = freed.filter(({ status }) => status === 'failed');
-  expect(spent.map(({ id }) => id)).toEqual(begun.sort());
-  expect(new Set(spent.map(({ error_message }) => error_message))).toEqual(new Set([UNKNOWN]));
+  const isLost = async () =>
+    (await sql`SELECT FROM webhook_open WHERE losses > 0 LIMIT 1`.execute(service.db)).rows.length > 0;
+  await eventually(isLost, (lost) => lost, 60_000);
   frozen.kill('SIGCONT');
   const rows = await untilAll(service, workspace, ({ status }) => status === 'succeeded', 100_000);
-  expect(deliveryIds(receiver).sort()).toEqual(
-    rows.flatMap(({ id, attempts }) => Array<string>(attempts).fill(id)).sort(),
-  );
-  expect(rows.filter(({ attempts }) => attempts > 1).every(({ id }) => begun.includes(id))).toBe(true);
+  // What the frozen one is handed may come too late there.
   expect(Math.max(...rows.map(({ attempts }) => attempts))).toBeLessThanOrEqual(2);
+  const counts = Map.groupBy(deliveryIds(receiver), (id) => id);
+  expect(counts.size).toBe(COUNT);
+  for (const [id, all] of counts) expect(all.length).toBeLessThanOrEqual(begun.includes(id) ? 2 : 1);
   frozen.kill('SIGTERM');
   expect(await frozen.ended).toBe(0);
 }, 180_000);

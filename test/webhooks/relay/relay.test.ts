@@ -20,6 +20,7 @@ import { createWebhookSender } from '../../../src/webhooks/sending/sender.ts';
 import { register } from '../../support/events.ts';
 import { startPaces } from '../../support/paces.ts';
 import { logger, type TestWorkspace, useTestService } from '../../support/service.ts';
+import { noSuspects } from '../../support/suspects.ts';
 import { startTcpProxy, type TcpProxy } from '../../support/tcp-proxy.ts';
 import { eventually } from '../../support/wait.ts';
 import { storeDeliveries } from '../api/support/deliveries.ts';
@@ -56,7 +57,7 @@ function startOwn(runsPerSecond: number) {
   const secrets = createSecretRing(service.config.SECRETS_KEYS);
   const sender = createWebhookSender({ guard: createAddressGuard({ allowedNetworks: [] }) });
   const bursts = createBursts({
-    ...{ db, paces, sender, secrets, capacity, known, wake: () => wakes.emit('wake') },
+    ...{ db, paces, sender, secrets, capacity, known, suspects: noSuspects, wake: () => wakes.emit('wake') },
     ...{
       onUnreadable: () => undefined,
       onAttemptBegan: () => undefined,
@@ -68,6 +69,7 @@ function startOwn(runsPerSecond: number) {
     ...{ db, common: db, listenUrl: service.config.DATABASE_URL, client, names, logger },
     ...{
       runs,
+      suspects: noSuspects,
       paces,
       bursts,
       capacity,

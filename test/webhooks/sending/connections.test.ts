@@ -1,7 +1,9 @@
-import type { Socket } from 'node:net';
+import { connect as connectTcp, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { parseNetworks } from '../../../src/networks.ts';
+import { openConnection } from '../../../src/outbound/connection.ts';
+import { createConnectionPool } from '../../../src/outbound/connection-pool.ts';
 import { createAddressGuard } from '../../../src/outbound/resolver.ts';
 import type { SendRequest } from '../../../src/webhooks/sending/sender.ts';
 import { startRawReceiver, startReceiver } from '../../support/receiver.ts';
@@ -19,6 +21,11 @@ function slowly(milliseconds: number) {
   };
   return { hops, beforeWrite };
 }
+
+const connected = (port: number) =>
+  new Promise<Socket>((resolve, reject) => {
+    const socket = connectTcp(port, '127.0.0.1', () => resolve(socket)).on('error', reject);
+  });
 
 /** Closes a connection on which nothing has happened for so long. */
 const closingIdle = (milliseconds: number) => (socket: Socket) => {
@@ -192,6 +199,24 @@ describe('idle connections', () => {
     expect(open()).toEqual([0, 0, 1, 0]);
     await sendToAll();
     expect(all.map((receiver) => receiver.connections())).toEqual([2, 2, 1, 2]);
+  });
+
+  it('make place, the one that idles longest, for the next one of whatever receiver', async () => {
+    const busy = closing(await startRawReceiver(talking('')));
+    const newcomer = closing(await startRawReceiver(talking('')));
+    const pool = createConnectionPool(2);
+    const connect = async (port: number) => openConnection(await connected(port));
+    const [first, second] = [await connect(busy.port), await connect(busy.port)];
+    pool.give(busy.url, first, 4_000);
+    pool.give(busy.url, second, 4_000);
+    const other = await connect(newcomer.port);
+    pool.give(newcomer.url, other, 4_000);
+    expect(first.isOpen()).toBe(false);
+    expect(pool.take(newcomer.url)).toBe(other);
+    expect(pool.take(busy.url)).toBe(second);
+    expect(pool.take(busy.url)).toBeNull();
+    for (const connection of [second, other]) connection.close();
+    pool.close();
   });
 
   it('are closed when unsolicited bytes come, which are no response to the next request', async () => {

@@ -1,6 +1,8 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { parseNetworks } from '../../../src/networks.ts';
 import { BLOCKED_ADDRESS_MESSAGE } from '../../../src/outbound/address-guard.ts';
+import { createNameCache } from '../../../src/outbound/name-cache.ts';
 import { checkUrlAtRegistration, createAddressGuard } from '../../../src/outbound/resolver.ts';
 import { startReceiver, startTrap } from '../../support/receiver.ts';
 import { startDnsServer, type Zone } from './support/dns-server.ts';
@@ -55,6 +57,43 @@ describe('dialling', () => {
     }
     expect(receiver.received).toHaveLength(1);
     expect(trap.connections()).toBe(0);
+  });
+
+  // contract.md W124
+  it('asks DNS once for many dials while its response holds, ten seconds at most, and judges each dial anew', async () => {
+    const receiver = closing(
+      await startReceiver((_request, response) => response.writeHead(200, { connection: 'close' }).end()),
+    );
+    const zone: Zone = { 'kept.test': [['127.0.0.1']] };
+    const dns = closing(await startDnsServer(zone, 3_600));
+    const allowedNetworks = [...parseNetworks('127.0.0.1/32')];
+    const guard = createAddressGuard({ allowedNetworks, dnsServers: dns.servers });
+    const { sender } = await setUpSender({ guard });
+    const url = `http://kept.test:${receiver.port}/`;
+    await Promise.all([1, 2, 3].map(() => expectResponded(post(sender, url))));
+    await expectResponded(post(sender, url));
+    expect(dns.asked).toEqual(['kept.test']);
+    allowedNetworks.length = 0;
+    expect((await expectNoResponse(post(sender, url))).error).toBe(BLOCKED_ADDRESS_MESSAGE);
+    expect(dns.asked).toEqual(['kept.test']);
+    expect(receiver.received).toHaveLength(4);
+  });
+
+  it('remembers a name for as long as it is told, and a thousand of them', async () => {
+    const names = createNameCache<number>(50);
+    let lookUps = 0;
+    const lookUp = (ttlMs: number) => async () => {
+      lookUps += 1;
+      return { value: lookUps, ttlMs };
+    };
+    expect(await names.resolve('long', lookUp(3_600_000))).toBe(1);
+    expect(await names.resolve('long', lookUp(3_600_000))).toBe(1);
+    expect(await names.resolve('none', lookUp(0))).toBe(2);
+    expect(await names.resolve('none', lookUp(0))).toBe(3);
+    await sleep(60);
+    expect(await names.resolve('long', lookUp(3_600_000))).toBe(4);
+    for (let count = 0; count < 1_000; count += 1) await names.resolve(`other-${count}`, lookUp(3_600_000));
+    expect(await names.resolve('long', lookUp(3_600_000))).toBe(1_005);
   });
 
   it('keeps a pooled socket on the address it was vetted for, with one question to DNS', async () => {

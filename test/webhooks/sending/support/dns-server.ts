@@ -16,8 +16,8 @@ const TYPE_A = 1;
 const TYPE_AAAA = 28;
 const NAME_ERROR = 3;
 
-/** A DNS server on loopback that knows only its zone; unknown names do not exist. */
-export async function startDnsServer(zone: Zone): Promise<TestDnsServer> {
+/** A DNS server on loopback that knows only its zone; unknown names do not exist. @param ttl seconds that its responses hold */
+export async function startDnsServer(zone: Zone, ttl = 0): Promise<TestDnsServer> {
   const socket = createSocket('udp4');
   const asked: string[] = [];
   socket.on('message', (query, from) => {
@@ -34,7 +34,7 @@ export async function startDnsServer(zone: Zone): Promise<TestDnsServer> {
     header.writeUInt16BE(0x8580 | (answers === undefined ? NAME_ERROR : 0), 2);
     header.writeUInt16BE(1, 4);
     header.writeUInt16BE(addresses.length, 6);
-    const records = addresses.map((address) => toRecord(type, address));
+    const records = addresses.map((address) => toRecord(type, address, ttl));
     socket.send(Buffer.concat([header, query.subarray(12, end), ...records]), from.port, from.address);
   });
   await new Promise<void>((ready) => socket.bind(0, '127.0.0.1', ready));
@@ -55,9 +55,10 @@ function readQuestion(query: Buffer): { name: string; type: number; end: number 
   return { name: labels.join('.').toLowerCase(), type: query.readUInt16BE(at + 1), end: at + 5 };
 }
 
-function toRecord(type: number, address: string): Buffer {
+function toRecord(type: number, address: string, ttl: number): Buffer {
   const data = type === TYPE_A ? Buffer.from(address.split('.').map(Number)) : ipv6Bytes(address);
   const head = Buffer.from([0xc0, 12, 0, type, 0, 1, 0, 0, 0, 0, 0, data.length]);
+  head.writeUInt32BE(ttl, 6);
   return Buffer.concat([head, data]);
 }
 

@@ -1,0 +1,108 @@
+import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import { loadConfig, requireAddresses } from '../../src/config.ts';
+import { type RunningService, startServer } from '../../src/processes/server.ts';
+import { createArticle } from '../support/articles.ts';
+import { type Receiver, startReceiver } from '../support/receiver.ts';
+import { logger, type TestWorkspace, useTestService } from '../support/service.ts';
+import { type WatchedPostgres, watchStatements } from '../support/statements.ts';
+import { eventually } from '../support/wait.ts';
+
+const service = useTestService();
+
+let ofServer: WatchedPostgres;
+let ofWorker: WatchedPostgres;
+let server: RunningService;
+let workspace: TestWorkspace;
+let receiver: Receiver;
+
+beforeAll(async () => {
+  ofServer = await watchStatements(service.config.DATABASE_URL);
+  ofWorker = await watchStatements(service.config.DATABASE_URL);
+  server = await startServer(
+    requireAddresses(loadConfig({ ...service.env, DATABASE_URL: ofServer.url })),
+    logger,
+  );
+  await service.startWorker({}, { DATABASE_URL: ofWorker.url, WEBHOOK_RUNS_PER_SECOND: '0' });
+});
+afterAll(async () => {
+  await server.stop();
+  await service.stopWorkers();
+  await ofServer.close();
+  await ofWorker.close();
+});
+beforeEach(async () => {
+  workspace = await service.workspace();
+  receiver = await startReceiver();
+  const path = `/api/workspaces/${workspace.id}/webhooks`;
+  const events = ['article.published', 'article.updated'];
+  await service.call(workspace.key, 'POST', path, { url: receiver.url, events });
+  return () => receiver.close();
+});
+
+/**
+ * What a request to the watched server costs Postgres until its event is logged: with the look-up that authenticates and the notice
+ * to other processes, with the claim that finds it and not those that find nothing.
+ */
+async function costOf(method: string, path: string, body?: unknown) {
+  const call = async () => {
+    const response = await fetch(new URL(path, server.url), {
+      method,
+      headers: { authorization: `Bearer ${workspace.key}`, 'content-type': 'application/json' },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+    expect(response.status).toBe(200);
+  };
+  const before = receiver.received.length;
+  ofServer.forget();
+  ofWorker.forget();
+  await call();
+  await eventually(
+    async () => ofWorker.count('record_attempts'),
+    (count) => count > 0,
+  );
+  expect(receiver.received).toHaveLength(before + 1);
+  const attempts = ofWorker.count('begin_attempts') + ofWorker.count('record_attempts');
+  const { statements, messages, commits } = ofServer.sums();
+  return {
+    statements: statements + 1 + attempts,
+    messages: messages + 1 + attempts,
+    commits: commits + 1 + attempts,
+  };
+}
+
+const expectLittle = (cost: Awaited<ReturnType<typeof costOf>>) => {
+  expect(cost.statements).toBeLessThanOrEqual(9);
+  expect(cost.messages).toBeLessThanOrEqual(6);
+  expect(cost.commits).toBeLessThanOrEqual(3);
+};
+
+// contract.md W126
+it('publishing costs nine statements at most, in six messages and three commits, until its event is in the log', async () => {
+  const projectId = await service.project(workspace);
+  const articles = await Promise.all(
+    [1, 2].map(() => createArticle(service.db, workspace, projectId, { status: 'APPROVED' })),
+  );
+  // The first one opens connections.
+  for (const { id } of articles) {
+    const cost = await costOf('POST', `/api/articles/${id}/publish`);
+    if (id === articles.at(-1)?.id) expectLittle(cost);
+  }
+});
+
+// contract.md W126
+it('so does replacing the categories of a published article', async () => {
+  const projectId = await service.project(workspace);
+  const { id } = await createArticle(service.db, workspace, projectId, { status: 'PUBLISHED' });
+  const categories: string[] = [];
+  for (const name of ['A', 'B']) {
+    const { body } = await service.call(workspace.key, 'POST', `/api/workspaces/${workspace.id}/categories`, {
+      primaryLanguage: 'en',
+      translations: [{ language: 'en', name }],
+    });
+    categories.push(body.category.id);
+  }
+  await costOf('PUT', `/api/articles/${id}/categories`, { categoryIds: categories });
+  expectLittle(
+    await costOf('PUT', `/api/articles/${id}/categories`, { categoryIds: categories.slice(0, 1) }),
+  );
+});
