@@ -23,6 +23,7 @@ import { bundleWorkflows } from '../temporal/bundle.ts';
 import { sdkMetricsUrl } from '../temporal/runtime.ts';
 import { taskQueues } from '../temporal/task-queues.ts';
 import { workerTuning } from '../temporal/tuning.ts';
+import { tenants } from '../tenants.ts';
 import { closeThreads } from '../threads/pool.ts';
 import { type AttemptEnd, createFigures } from '../webhooks/health/figures.ts';
 import { startUpkeep } from '../webhooks/health/upkeep.ts';
@@ -148,6 +149,7 @@ export async function startWorker(
     onAttemptEnded: (end: AttemptEnd) => {
       metrics.attemptEnded(end.verdict, end.number);
       figures.attemptEnded(end);
+      tenants.count(end.workspaceId, 'deliveries', 1);
     },
   };
   const runs = createRuns(client, names, logger);
@@ -236,6 +238,7 @@ export async function startWorker(
         workspaceGraceMs: config.WORKSPACE_GRACE_DAYS * 86_400_000,
         memoryMs: config.MEMORY_DAYS * 86_400_000,
         onRound: metrics.roundEnded,
+        countPrune: metrics.countPrune,
       }),
       shutdownGraceTime: MAINTENANCE_GRACE,
       maxCachedWorkflows: 10,

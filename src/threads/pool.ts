@@ -5,10 +5,12 @@
 import { availableParallelism } from 'node:os';
 import { Piscina } from 'piscina';
 import { TASKS, type TaskName } from '../document/tasks/tasks.ts';
-import { ServiceError, TooSlowError } from '../errors.ts';
+import { TooSlowError, unavailable } from '../errors.ts';
 import { createFairQueue } from '../fair-queue.ts';
+import { tenants } from '../tenants.ts';
 import { currentShare } from './share.ts';
-import type { Posted } from './thread.ts';
+import type { Posted, Worked } from './thread.ts';
+import { timed } from './timed.ts';
 import { loopTurn } from './turns.ts';
 
 /** The most characters of JSON processed on the event loop. */
@@ -36,19 +38,15 @@ const queue = createFairQueue({
   total: THREADS,
   perOwner: THREADS - 1,
   maxWaiting: 64,
-  refusal: () =>
-    new ServiceError(
-      'SERVICE_UNAVAILABLE',
-      'Too many large documents are being processed. Try again shortly.',
-    ),
+  refusal: () => unavailable('threads', 'Too many large documents are being processed. Try again shortly.'),
 });
 
-let threads: Piscina<Posted, unknown> | undefined;
+let threads: Piscina<Posted, Worked> | undefined;
 /** Tasks in progress on threads. */
 const inProgress = new Set<Promise<unknown>>();
 
-function startThreads(): Piscina<Posted, unknown> {
-  return new Piscina<Posted, unknown>({
+function startThreads(): Piscina<Posted, Worked> {
+  return new Piscina<Posted, Worked>({
     filename: new URL('./thread.ts', import.meta.url).href,
     minThreads: 0,
     maxThreads: THREADS,
@@ -101,7 +99,7 @@ const isForLoop = <Name extends TaskName>(task: Name, args: TaskArguments<Name>)
 export const doSmallTask = <Name extends TaskName>(
   task: Name,
   ...args: TaskArguments<Name>
-): TaskResult<Name> | undefined => (isForLoop(task, args) ? HERE[task](...args) : undefined);
+): TaskResult<Name> | undefined => (isForLoop(task, args) ? timed(() => HERE[task](...args)) : undefined);
 
 /**
  * Runs a task.
@@ -119,13 +117,13 @@ export async function doTaskWithin<Name extends TaskName>(
 ): Promise<TaskResult<Name>> {
   if (isForLoop(task, args)) {
     if (!areSmall(textsOf(args), NO_TURN)) await loopTurn();
-    return HERE[task](...args);
+    return timed(() => HERE[task](...args));
   }
   const share = currentShare();
   const release = await queue.take(share.of, { waitMs: share.waitMs });
   let result: unknown;
   try {
-    result = await onThread(timeoutMs, { task, args });
+    result = await onThread(timeoutMs, { task, args }, share.of);
   } finally {
     release();
   }
@@ -134,15 +132,18 @@ export async function doTaskWithin<Name extends TaskName>(
   return result as TaskResult<Name>;
 }
 
-async function onThread(timeoutMs: number, posted: Posted): Promise<unknown> {
+async function onThread(timeoutMs: number, posted: Posted, workspaceId: string): Promise<unknown> {
   threads ??= startThreads();
   const signal = AbortSignal.timeout(timeoutMs);
   const work = threads.run(posted, { signal });
   inProgress.add(work);
   try {
-    return await work;
+    const { result, milliseconds } = await work;
+    tenants.count(workspaceId, 'workMilliseconds', milliseconds);
+    return result;
   } catch (error) {
     if (!signal.aborted) throw error;
+    tenants.count(workspaceId, 'workMilliseconds', timeoutMs);
     throw new TooSlowError('The document took too long to process.', error);
   } finally {
     inProgress.delete(work);

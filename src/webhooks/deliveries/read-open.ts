@@ -6,6 +6,7 @@ import { isHeard, isLiving } from './states.ts';
 
 /** What an attempt needs, except the secret, which is read when it begins. */
 export interface DeliveryInRun {
+  readonly workspaceId: WorkspaceId;
   readonly endpointId: EndpointId;
   readonly eventId: EventId;
   readonly attempts: number;
@@ -34,6 +35,7 @@ export async function readInRun(db: Database, deliveryId: DeliveryId): Promise<D
     .select([
       // An attempt begun without an outcome is spent.
       sql<number>`greatest(delivery.attempts, delivery.begun)`.as('attempts'),
+      'delivery.workspace_id as workspaceId',
       'delivery.endpoint_id as endpointId',
       'delivery.event_id as eventId',
       'endpoint.url',
