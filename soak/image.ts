@@ -89,7 +89,16 @@ try {
   };
   const found = Object.keys(packages).filter((path) => packages[path]?.dev && existsSync(image.at(path)));
   expect(found.length === 0, `no development package is in it ${found}`);
-  const bundling = ['@swc/core', '@swc/core-linux-x64-gnu', '@swc/core-linux-arm64-gnu', 'esbuild', 'terser', 'swc-loader', 'webpack-sources', 'typescript'];
+  const bundling = [
+    '@swc/core',
+    '@swc/core-linux-x64-gnu',
+    '@swc/core-linux-arm64-gnu',
+    'esbuild',
+    'terser',
+    'swc-loader',
+    'webpack-sources',
+    'typescript',
+  ];
   const left = bundling.filter((name) => existsSync(image.at(`node_modules/${name}`)));
   expect(left.length === 0, `no bundler and no compiler is in it ${left}`);
   const inside = installedIn(image.at('.'));
