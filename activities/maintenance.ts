@@ -10,6 +10,7 @@ import { rotatePartitions } from '../src/db/partitions.ts';
 import { advancePruneClock } from '../src/db/prune-clock.ts';
 import { errorCode, errorMessage } from '../src/error-text.ts';
 import { pruneGenerations } from '../src/generation/prune.ts';
+import type { CountPrune } from '../src/metrics/prune.ts';
 import type { Round } from '../src/metrics/reconcile.ts';
 import { emptyDeletedProjects } from '../src/projects/empty.ts';
 import { endAbandonedOperations } from '../src/reconcile/ai-operations.ts';
@@ -44,11 +45,12 @@ export function createMaintenanceActivities(
     readonly memoryMs: number;
     /** Called when a round has come to its end. */
     readonly onRound: (round: Round) => void;
+    readonly countPrune: CountPrune;
   },
 ) {
   const { db, retentionMs, auditRetentionMs, partitionMinutes, blobs, blobGraceMs, memoryMs, onRound } =
     dependencies;
-  const { workspaceGraceMs } = dependencies;
+  const { workspaceGraceMs, countPrune } = dependencies;
   const onError = (id: string, error: unknown) => log.warn('left for the next round', { id, error });
   const watched = { ...dependencies, onError };
   const emptying = { db, onProgress: beat, onError };
@@ -68,6 +70,33 @@ export function createMaintenanceActivities(
     });
     if (done.last === null) onRound(round);
     return done;
+  }
+
+  /** Working data of ended paid jobs, and entries of the translation memory unused for long. */
+  async function pruneWorkingData(leadMs: number): Promise<{ jobs: number; segments: number }> {
+    await pruneMemory(db, memoryMs + leadMs, beat);
+    const generations = await pruneGenerations(db, older(leadMs));
+    const { jobs, segments } = await pruneTranslations(db, older(leadMs));
+    return { jobs: jobs + generations, segments };
+  }
+
+  async function pruneImages(leadMs: number): Promise<{ blobs: number }> {
+    // An attempt after a lost one finds few: where that one was in the collection stays in its heartbeats.
+    await pruneFormerBlobs(db, {
+      retentionMs: blobGraceMs + leadMs,
+      onProgress: () => beat(activityInfo().heartbeatDetails),
+    });
+    const removed = await collectBlobs(db, {
+      blobs,
+      graceMs: blobGraceMs + leadMs,
+      signal: cancellationSignal(),
+      from: activityInfo().heartbeatDetails as CollectPosition | undefined,
+      onProgress: (position) => heartbeat(position),
+    }).catch((error: unknown) => {
+      throw ofTheStore(error) ?? error;
+    });
+    if (removed === null) log.warn('the image store contains no known image: nothing removed');
+    return { blobs: removed ?? 0 };
   }
 
   return {
@@ -94,41 +123,19 @@ export function createMaintenanceActivities(
         log.error('the clock of the database is days ahead of the last prune', { leadMs });
       return { leadMs };
     },
-    pruneWebhooks: (leadMs = 0) => rotatePartitions(db, { ...older(leadMs), partitionMinutes }),
-    // Working data of ended paid jobs, and entries of the translation memory unused for long.
-    pruneJobsAndMemory: async (leadMs = 0): Promise<{ jobs: number; segments: number }> => {
-      await pruneMemory(db, memoryMs + leadMs, beat);
-      const generations = await pruneGenerations(db, older(leadMs));
-      const { jobs, segments } = await pruneTranslations(db, older(leadMs));
-      return { jobs: jobs + generations, segments };
-    },
+    pruneWebhooks: (leadMs = 0) =>
+      countPrune('events', rotatePartitions(db, { ...older(leadMs), partitionMinutes })),
+    pruneJobsAndMemory: (leadMs = 0) => countPrune('working_data', pruneWorkingData(leadMs)),
     pruneAiOperations: async (leadMs = 0): Promise<{ aiOperations: number }> => ({
-      aiOperations: await pruneOperations(db, older(leadMs)),
+      aiOperations: await countPrune('ai_operations', pruneOperations(db, older(leadMs))),
     }),
     pruneRevisions: async (leadMs = 0): Promise<{ revisions: number }> => ({
-      revisions: await pruneRevisions(db, older(leadMs)),
+      revisions: await countPrune('revisions', pruneRevisions(db, older(leadMs))),
     }),
     pruneAuditEntries: async (leadMs = 0): Promise<{ auditEntries: number }> => ({
-      auditEntries: await pruneAuditEntries(db, older(leadMs, auditRetentionMs)),
+      auditEntries: await countPrune('audit_entries', pruneAuditEntries(db, older(leadMs, auditRetentionMs))),
     }),
-    pruneBlobs: async (leadMs = 0): Promise<{ blobs: number }> => {
-      // An attempt after a lost one finds few: where that one was in the collection stays in its heartbeats.
-      await pruneFormerBlobs(db, {
-        retentionMs: blobGraceMs + leadMs,
-        onProgress: () => beat(activityInfo().heartbeatDetails),
-      });
-      const removed = await collectBlobs(db, {
-        blobs,
-        graceMs: blobGraceMs + leadMs,
-        signal: cancellationSignal(),
-        from: activityInfo().heartbeatDetails as CollectPosition | undefined,
-        onProgress: (position) => heartbeat(position),
-      }).catch((error: unknown) => {
-        throw ofTheStore(error) ?? error;
-      });
-      if (removed === null) log.warn('the image store contains no known image: nothing removed');
-      return { blobs: removed ?? 0 };
-    },
+    pruneBlobs: (leadMs = 0) => countPrune('images', pruneImages(leadMs)),
   };
 }
 

@@ -84,7 +84,7 @@ export function createWebhookActivities(dependencies: WebhookActivityDependencie
     }
     const { record } = made;
     paces.attemptEnded({ endpointId: delivery.endpointId, paceEpoch }, made);
-    onAttemptEnded({ ...record, endpointId: delivery.endpointId });
+    onAttemptEnded({ ...record, endpointId: delivery.endpointId, workspaceId: delivery.workspaceId });
     try {
       await recordAttempts(db, [{ ...record, deliveryId, endedAt: performance.now() }]);
     } catch (error) {

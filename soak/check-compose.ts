@@ -6,15 +6,29 @@
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
+import { isPinned } from '../test/deployment/support/compose-file.ts';
 import { conclude, print } from './support/report.ts';
 
 const PASSWORDS = ['POSTGRES_PASSWORD', 'CONTENT_DB_PASSWORD', 'TEMPORAL_DB_PASSWORD', 'SECRETS_KEYS'];
 const FILE = fileURLToPath(new URL('../docker-compose.yml', import.meta.url));
 const FOLDER = fileURLToPath(new URL('./compose-check', import.meta.url));
-/** Published ports, built services and replicas. */
-const EXPECTED = ['migrate built', 'server 127.0.0.1:3000', 'temporal-ui 127.0.0.1:8080', 'worker 2 times'];
+/** Published ports, built services, replicas and profiles. */
+const EXPECTED = [
+  'grafana 127.0.0.1:3000',
+  'grafana in observability',
+  'migrate built',
+  'otel-collector in observability',
+  'prometheus in observability',
+  's3 in s3',
+  'searxng in search',
+  'server 127.0.0.1:3000',
+  'temporal-ui 127.0.0.1:8080',
+  'worker 2 times',
+];
 
 const serviceSchema = z.object({
+  image: z.string(),
+  profiles: z.array(z.string()).default([]),
   build: z.object({ context: z.string() }).optional(),
   ports: z.array(z.object({ host_ip: z.string().optional(), target: z.int() })).default([]),
   deploy: z.object({ replicas: z.int().optional() }).optional(),
@@ -40,11 +54,16 @@ for (const name of PASSWORDS) {
 const { status, stdout, stderr } = read();
 if (status !== 0) throw new Error(`docker-compose.yml cannot be read:\n${stderr}`);
 const { services } = projectSchema.parse(JSON.parse(stdout));
-const found = Object.entries(services).flatMap(([name, { build, ports, deploy }]) => [
+const found = Object.entries(services).flatMap(([name, { build, ports, deploy, profiles }]) => [
   ...(build === undefined ? [] : [`${name} built`]),
   ...ports.map(({ host_ip, target }) => `${name} ${host_ip}:${target}`),
   ...(deploy?.replicas === undefined ? [] : [`${name} ${deploy.replicas} times`]),
+  ...profiles.map((profile) => `${name} in ${profile}`),
 ]);
 print(found.join(', '));
+for (const [name, { image, build }] of Object.entries(services)) {
+  const isOurs = build !== undefined || image === services.migrate?.image;
+  if (!isOurs && !isPinned(image)) problems.push(`${name} is not pinned to a release: ${image}`);
+}
 if (found.sort().join() !== EXPECTED.join()) problems.push(`expected: ${EXPECTED.join(', ')}`);
 conclude(problems, 'docker-compose.yml is in order.');

@@ -1,12 +1,12 @@
 /**
  * Carries the Dockerfile out in an empty folder and runs the result as the image's user: migrate, server and worker,
- * with nothing of the checkout but what the image has. The health checks are the image's and the compose file's own; a key is
+ * with nothing of the checkout but what the image has: no bundler, no compiler, and an SBOM of what is there. The health checks are the image's and the compose file's own; a key is
  * made and used; both processes end with status 0 when they get the image's stop signal. Ends with status 1 when anything is
  * off. About a minute, and a connection to the npm registry.
  */
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, existsSync, readFileSync, statSync } from 'node:fs';
+import { chmodSync, existsSync, globSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
@@ -19,6 +19,26 @@ import { buildImage } from './support/image.ts';
 import { conclude, startClock } from './support/report.ts';
 
 type Env = Record<string, string>;
+
+/** Name and version of every package in a folder's node_modules, nested ones included. */
+function installedIn(folder: string): Set<string> {
+  const files = globSync('node_modules/{**/node_modules/,}{*,@*/*}/package.json', { cwd: folder });
+  return new Set(
+    files.flatMap((file) => {
+      const { name, version } = JSON.parse(readFileSync(join(folder, file), 'utf8')) as Record<
+        string,
+        unknown
+      >;
+      return typeof name === 'string' && typeof version === 'string' ? [`${name}@${version}`] : [];
+    }),
+  );
+}
+
+/** The same of an SBOM's components. */
+function listedIn(sbom: string): Set<string> {
+  const { components } = JSON.parse(sbom) as { components: { 'bom-ref': string }[] };
+  return new Set(components.map((component) => component['bom-ref'].split('|').at(-1) ?? ''));
+}
 
 const REPOSITORY = fileURLToPath(new URL('..', import.meta.url));
 const PASSWORDS = {
@@ -69,6 +89,26 @@ try {
   };
   const found = Object.keys(packages).filter((path) => packages[path]?.dev && existsSync(image.at(path)));
   expect(found.length === 0, `no development package is in it ${found}`);
+  const bundling = [
+    '@swc/core',
+    '@swc/core-linux-x64-gnu',
+    '@swc/core-linux-arm64-gnu',
+    'esbuild',
+    'terser',
+    'swc-loader',
+    'webpack-sources',
+    'typescript',
+  ];
+  const left = bundling.filter((name) => existsSync(image.at(`node_modules/${name}`)));
+  expect(left.length === 0, `no bundler and no compiler is in it ${left}`);
+  const inside = installedIn(image.at('.'));
+  const listed = listedIn(readFileSync(image.at('build/sbom.cdx.json'), 'utf8'));
+  // The stand-in for webpack is ours.
+  const differing = [...inside.symmetricDifference(listed)].filter((name) => name !== 'webpack@0.0.0');
+  expect(
+    inside.size > 100 && differing.length === 0,
+    `its SBOM lists the ${listed.size} packages in it ${differing}`,
+  );
   expect((statSync(image.at('.')).mode & 0o022) === 0, 'only the owner may change its files');
 
   const compose = readCompose(join(REPOSITORY, 'docker-compose.yml'), PASSWORDS);

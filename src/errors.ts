@@ -16,6 +16,23 @@ export type ErrorCode =
   | 'SERVICE_UNAVAILABLE'
   | 'INTERNAL_ERROR';
 
+/** Why responses are 503, as `http_unavailable_total` counts them (contract.md O22); docs/metrics.md explains each. */
+export const UNAVAILABLE_CAUSES = [
+  'memory',
+  'turns',
+  'threads',
+  'connections',
+  'database_busy',
+  'database_away',
+  'contention',
+  'images',
+  'image_store',
+  'model',
+  'secrets',
+  'too_slow',
+] as const;
+export type UnavailableCause = (typeof UNAVAILABLE_CAUSES)[number];
+
 /** One bad field: a JSON pointer into the body (or `query/<name>`) and what is wrong with it. */
 export interface FieldIssue {
   readonly pointer: string;
@@ -54,6 +71,8 @@ export class ServiceError extends Error {
   readonly retryAfter: number | undefined;
   /** Another status than the code's. */
   readonly status: 408 | undefined;
+  /** Of SERVICE_UNAVAILABLE: what was short. Not part of the response. */
+  readonly unavailable: UnavailableCause | undefined;
 
   constructor(
     code: ErrorCode,
@@ -64,6 +83,7 @@ export class ServiceError extends Error {
       issuesOmitted?: number;
       retryAfter?: number;
       status?: 408;
+      unavailable?: UnavailableCause;
       cause?: unknown;
     } = {},
   ) {
@@ -73,15 +93,23 @@ export class ServiceError extends Error {
     this.details = extra.details;
     this.retryAfter = extra.retryAfter;
     this.status = extra.status;
+    this.unavailable = extra.unavailable;
     this.issues = extra.issues?.slice(0, MAX_ISSUES);
     this.issuesOmitted = (extra.issuesOmitted ?? 0) + Math.max(0, (extra.issues?.length ?? 0) - MAX_ISSUES);
   }
 }
 
+/** 503, counted by what was short. */
+export const unavailable = (
+  short: UnavailableCause,
+  message: string,
+  extra: { retryAfter?: number; cause?: unknown } = {},
+): ServiceError => new ServiceError('SERVICE_UNAVAILABLE', message, { ...extra, unavailable: short });
+
 /** 503 for work that was ended at its time limit: unlike other 503, a retry would take as long. */
 export class TooSlowError extends ServiceError {
   constructor(message: string, cause: unknown) {
-    super('SERVICE_UNAVAILABLE', message, { cause });
+    super('SERVICE_UNAVAILABLE', message, { cause, unavailable: 'too_slow' });
     this.name = 'TooSlowError';
   }
 }

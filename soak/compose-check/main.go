@@ -1,5 +1,5 @@
 // Reads compose files as `docker compose config --format json` would, with the parser that Docker Compose is built on,
-// and writes what it understood as JSON.
+// and writes what it understood as JSON: the services of all profiles.
 package main
 
 import (
@@ -11,7 +11,7 @@ import (
 )
 
 func normalised(files []string) ([]byte, error) {
-	options, err := cli.NewProjectOptions(files, cli.WithOsEnv)
+	options, err := cli.NewProjectOptions(files, cli.WithOsEnv, cli.WithProfiles([]string{"*"}))
 	if err != nil {
 		return nil, err
 	}

@@ -3,7 +3,7 @@ import type { Actor } from '../context.ts';
 import type { Tx } from '../db/database.ts';
 import { uniqueViolation } from '../db/errors.ts';
 import type { Tables } from '../db/tables.ts';
-import { conflict, ServiceError } from '../errors.ts';
+import { conflict, type ServiceError, unavailable } from '../errors.ts';
 import type { ArticleId, ProjectId } from '../ids.ts';
 import { findFreeSlug, slugify } from '../slug.ts';
 import { type ArticleRow, articleColumns } from './queries.ts';
@@ -80,10 +80,7 @@ export async function retryingSlug<Result>(work: () => Promise<Result>): Promise
       if (!isSlugTaken(error)) throw error;
     }
   }
-  throw new ServiceError(
-    'SERVICE_UNAVAILABLE',
-    'Other articles keep taking the slug of this title. Try again shortly.',
-  );
+  throw unavailable('contention', 'Other articles keep taking the slug of this title. Try again shortly.');
 }
 
 /** 409 for a requested slug that is not free. */

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { Database, Tx } from '../db/database.ts';
 import { inTransaction } from '../db/transaction.ts';
-import { ServiceError } from '../errors.ts';
+import { unavailable } from '../errors.ts';
 import type { BlobStore } from './blob-store.ts';
 import { NAMED_BLOBS } from './named.ts';
 import { rethrowUnstored } from './unavailable.ts';
@@ -71,7 +71,7 @@ export async function stageBlobs(
  */
 export async function nameBlobs(tx: Tx, { hashes, until }: StagedBlobs): Promise<void> {
   if ((await holdRows(tx, hashes, until)).size < hashes.length) {
-    throw new ServiceError('SERVICE_UNAVAILABLE', 'Storing the images took too long. Try again.');
+    throw unavailable('image_store', 'Storing the images took too long. Try again.');
   }
 }
 

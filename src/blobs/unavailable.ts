@@ -1,5 +1,5 @@
 import { errorCode } from '../error-text.ts';
-import { ServiceError } from '../errors.ts';
+import { type ServiceError, unavailable } from '../errors.ts';
 import { BlobStoreError } from './blob-store.ts';
 
 /** A disk that is full, used up or read-only: an operator has to see to it. */
@@ -8,8 +8,8 @@ const NO_ROOM_SECONDS = 60;
 /** A store across the network that fails: often over soon. */
 const FAILING_SECONDS = 10;
 
-const unavailable = (detail: string, retryAfter: number, cause: unknown): ServiceError =>
-  new ServiceError('SERVICE_UNAVAILABLE', detail, { retryAfter, cause });
+const failing = (detail: string, retryAfter: number, cause: unknown): ServiceError =>
+  unavailable('image_store', detail, { retryAfter, cause });
 
 /**
  * Why bytes were not stored, as a client may see it.
@@ -17,8 +17,8 @@ const unavailable = (detail: string, retryAfter: number, cause: unknown): Servic
  */
 export function rethrowUnstored(error: unknown): never {
   const detail = 'Images cannot be stored at the moment. Try again later.';
-  if (error instanceof BlobStoreError) throw unavailable(detail, FAILING_SECONDS, error);
-  if (NO_ROOM.has(errorCode(error))) throw unavailable(detail, NO_ROOM_SECONDS, error);
+  if (error instanceof BlobStoreError) throw failing(detail, FAILING_SECONDS, error);
+  if (NO_ROOM.has(errorCode(error))) throw failing(detail, NO_ROOM_SECONDS, error);
   throw error;
 }
 
@@ -28,6 +28,6 @@ export function rethrowUnstored(error: unknown): never {
  */
 export function rethrowUnread(error: unknown): never {
   const detail = 'Images cannot be read at the moment. Try again later.';
-  if (error instanceof BlobStoreError) throw unavailable(detail, FAILING_SECONDS, error);
+  if (error instanceof BlobStoreError) throw failing(detail, FAILING_SECONDS, error);
   throw error;
 }

@@ -15,6 +15,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   usage: async () => (await import('./commands/usage.ts')).usageCommand(),
   endpoint: async () => (await import('./commands/endpoint.ts')).endpointCommand(),
   delivery: async () => (await import('./commands/delivery.ts')).deliveryCommand(),
+  top: async () => (await import('./commands/top.ts')).topCommand(),
   queue: async () => (await import('./commands/queue.ts')).queueCommand(),
   secrets: async () => (await import('./commands/secrets.ts')).secretsCommand(),
   blobs: async () => (await import('./commands/blobs.ts')).blobsCommand(),

@@ -1,7 +1,7 @@
 import { Socket } from 'node:net';
 import { type ConnectionProvider, type Dialect, Kysely, PostgresDialect, type Transaction } from 'kysely';
 import pg from 'pg';
-import { ServiceError } from '../errors.ts';
+import { type ServiceError, unavailable } from '../errors.ts';
 import { createFairQueue } from '../fair-queue.ts';
 import { sendJoined } from './joined-statements.ts';
 import { sendPreparedByName } from './prepared.ts';
@@ -148,8 +148,8 @@ const COMMON_PART = 5;
 const MAX_WAITING = 500;
 
 const busy = (): ServiceError =>
-  new ServiceError(
-    'SERVICE_UNAVAILABLE',
+  unavailable(
+    'connections',
     'Too many requests of this workspace are already using the database. Try again shortly.',
   );
 

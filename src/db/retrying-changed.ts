@@ -1,4 +1,4 @@
-import { ServiceError } from '../errors.ts';
+import { unavailable } from '../errors.ts';
 
 const MAX_ATTEMPTS = 5;
 
@@ -17,5 +17,5 @@ export async function retryingChanged<Result>(
     const result = await attempt();
     if (result !== CHANGED) return result;
   }
-  throw new ServiceError('SERVICE_UNAVAILABLE', 'The article keeps changing. Try again shortly.');
+  throw unavailable('contention', 'The article keeps changing. Try again shortly.');
 }

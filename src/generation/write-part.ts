@@ -115,7 +115,7 @@ export async function writePart(
   const uncounted = writers[work.brief.config.writingQuality];
   const key = partKey(work, planned, uncounted);
   if (await persist(() => takeOverPart(db, { jobId, part, key }))) return;
-  const writer = countCalls(uncounted, { db, jobId, part, persist, onCall });
+  const writer = countCalls(uncounted, { db, jobId, workspaceId: work.workspaceId, part, persist, onCall });
   try {
     if (unanswered >= MAX_UNANSWERED) {
       throw new ProviderError(

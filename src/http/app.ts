@@ -5,7 +5,9 @@ import { type KeyActor, requirePermissions } from '../context.ts';
 import type { Database } from '../db/database.ts';
 import { refuseSuspended } from '../db/workspace-state.ts';
 import { notFound, ServiceError } from '../errors.ts';
+import { tenants } from '../tenants.ts';
 import { NoRoom, REQUEST_WAIT_MS } from '../threads/share.ts';
+import { timedFor } from '../threads/timed.ts';
 import { lightTurn, loopTurn } from '../threads/turns.ts';
 import { createBodyReader } from './body.ts';
 import { createClientAddress } from './client-address.ts';
@@ -156,7 +158,10 @@ export function createApp(dependencies: HttpDependencies, routes: readonly Route
       besides,
       room: held,
       owner: actor.workspaceId,
-      charge: async (bytes) => limiter.charge(actor, bytes, exchange.headers),
+      charge: async (bytes) => {
+        tenants.count(actor.workspaceId, 'bytes', bytes);
+        limiter.charge(actor, bytes, exchange.headers);
+      },
       incoming: c.env?.incoming,
       connection,
     });
@@ -176,7 +181,7 @@ export function createApp(dependencies: HttpDependencies, routes: readonly Route
       // It holds one page at a time.
       if (result.body instanceof JsonStream)
         return respond(exchange, result.status, open(exchange, c, result.body), JSON_TYPE);
-      const bytes = jsonBody(result.body);
+      const bytes = timedFor(actor.workspaceId, () => jsonBody(result.body));
       if (!isChange && !room.has(bytes.length)) throw new NoRoom(bytes.length);
       // A change is committed by now, and a 503 would deny it.
       held.insist(bytes.length);

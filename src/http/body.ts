@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { setImmediate as othersGoFirst } from 'node:timers/promises';
 import type { HttpBindings } from '@hono/node-server';
-import { ServiceError } from '../errors.ts';
+import { ServiceError, unavailable } from '../errors.ts';
 import { createFairQueue } from '../fair-queue.ts';
 import type { Holding } from '../room.ts';
 import type { BodySource } from './input.ts';
@@ -55,10 +55,7 @@ const tooLarge = (limit: number): ServiceError =>
   new ServiceError('PAYLOAD_TOO_LARGE', `The body may have at most ${limit} bytes.`);
 
 const busy = (): ServiceError =>
-  new ServiceError(
-    'SERVICE_UNAVAILABLE',
-    'Too many large request bodies are being processed. Try again shortly.',
-  );
+  unavailable('turns', 'Too many large request bodies are being processed. Try again shortly.');
 
 const incomplete = (cause?: unknown): ServiceError =>
   new ServiceError('INVALID_REQUEST', 'The body ended before it was complete.', { cause });

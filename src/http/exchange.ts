@@ -4,9 +4,10 @@ import type { HttpBindings } from '@hono/node-server';
 import type { Context } from 'hono';
 import type { Logger } from 'pino';
 import { redactSecrets } from '../error-text.ts';
-import { ServiceError } from '../errors.ts';
+import { ServiceError, type UnavailableCause } from '../errors.ts';
 import { writeJson } from '../json-text.ts';
 import type { Holding, Room } from '../room.ts';
+import { tenants } from '../tenants.ts';
 import { type Report, toProblem, toServiceError, UNEXPECTED } from './problems.ts';
 import type { Progress } from './progress.ts';
 import { endRequestSpan, type Spanned } from './request-span.ts';
@@ -23,6 +24,8 @@ export interface Exchange extends Spanned {
   /** Memory that the request holds until its response is sent; of strangers until it is known whose request it is. */
   room: Holding;
   status: number;
+  /** Of a 503: what was short. */
+  unavailable?: UnavailableCause | undefined;
   /** Starts sending a body in pieces. */
   readonly send: (body: Uint8Array | ReadableStream<Uint8Array>) => ReadableStream<Uint8Array>;
 }
@@ -34,6 +37,8 @@ export interface Observation {
   readonly method: string;
   readonly status: number;
   readonly seconds: number;
+  /** Of a 503 that is a refusal: what was short. */
+  readonly unavailable: UnavailableCause | undefined;
 }
 
 const SAFE_REQUEST_ID = /^[A-Za-z0-9._:/+=@-]{1,128}$/;
@@ -93,6 +98,7 @@ const lastResortResponse = (exchange: Exchange): Response =>
 
 function problemResponse(exchange: Exchange, error: unknown, report: Report): Response {
   const refusal = toServiceError(error, report, exchange.requestId);
+  exchange.unavailable = refusal.unavailable;
   const problem = toProblem(refusal, exchange.requestId);
   return respond(exchange, problem.status, JSON.stringify(problem), {
     'Content-Type': 'application/problem+json',
@@ -167,6 +173,8 @@ export function createExchanges({
       const peer = c.env?.incoming?.socket.remoteAddress;
       const address = clientAddress(peer, headers.get('x-forwarded-for'));
       const outgoing = c.env?.outgoing;
+      const socket = c.env?.incoming?.socket;
+      const writtenBefore = socket?.bytesWritten ?? 0;
       const exchange: Exchange = {
         requestId: requestIdOf(headers.get('x-request-id')),
         startedAt: performance.now(),
@@ -193,6 +201,14 @@ export function createExchanges({
         else outgoing.once('close', exchange.room.release);
       }
       const { requestId, actor, span, status } = exchange;
+      if (actor !== undefined) {
+        tenants.count(actor.workspaceId, 'requests', 1);
+        if (status >= 400) tenants.count(actor.workspaceId, 'refusals', 1);
+        // As much as was handed to the connection, whatever the client took.
+        outgoing?.once('close', () =>
+          tenants.count(actor.workspaceId, 'bytes', (socket?.bytesWritten ?? 0) - writtenBefore),
+        );
+      }
       const milliseconds = performance.now() - exchange.startedAt;
       const traceId = span?.isRecording() ? span.spanContext().traceId : undefined;
       if (span !== undefined) endRequestSpan(span, status);
@@ -212,7 +228,7 @@ export function createExchanges({
         'request',
       );
       try {
-        observe?.({ route, method, status, seconds: milliseconds / 1000 });
+        observe?.({ route, method, status, seconds: milliseconds / 1000, unavailable: exchange.unavailable });
       } catch {
         report('error', { requestId }, 'a request was not counted');
       }

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { type FieldIssue, invalid, MAX_ISSUES, ServiceError } from '../errors.ts';
+import { timed } from '../threads/timed.ts';
 import { loopTurn } from '../threads/turns.ts';
 import { hasUnsafeCharacters, pointerTo, readJson } from './json.ts';
 
@@ -185,8 +186,9 @@ export async function parseBody(expected: ExpectedBody | undefined, source: Body
   assertJsonContentType(source.headers);
   try {
     if (bytes.length > TURN_BYTES) await loopTurn();
-    const value = readJson(bytes);
-    return isAsync ? await validateAsync(schema, value, pointerTo) : validate(schema, value, pointerTo);
+    const value = timed(() => readJson(bytes));
+    if (isAsync) return await validateAsync(schema, value, pointerTo);
+    return timed(() => validate(schema, value, pointerTo));
   } finally {
     source.checked();
   }

@@ -3,7 +3,13 @@ import pg from 'pg';
 import { errorKind } from '../db/error-kind.ts';
 import { foreignKeyViolation } from '../db/errors.ts';
 import { describeError } from '../error-text.ts';
-import { type ErrorCode, type ErrorDetails, type FieldIssue, ServiceError } from '../errors.ts';
+import {
+  type ErrorCode,
+  type ErrorDetails,
+  type FieldIssue,
+  ServiceError,
+  type UnavailableCause,
+} from '../errors.ts';
 
 /** Status and title of each code, paired only here. */
 export const PROBLEMS = {
@@ -87,12 +93,14 @@ const CAUSES: readonly {
   readonly message: string;
   readonly code: ErrorCode;
   readonly detail: string;
+  readonly unavailable?: UnavailableCause;
 }[] = [
   {
     fits: isDatabaseBusy,
     message: 'database busy',
     code: 'SERVICE_UNAVAILABLE',
     detail: 'The service is busy with other work on the same data. Try again shortly.',
+    unavailable: 'database_busy',
   },
   {
     fits: isDeletedMeanwhile,
@@ -105,6 +113,7 @@ const CAUSES: readonly {
     message: 'database unavailable',
     code: 'SERVICE_UNAVAILABLE',
     detail: 'The service cannot reach its database. Try again shortly.',
+    unavailable: 'database_away',
   },
 ];
 const UNKNOWN = { message: 'unexpected error', code: 'INTERNAL_ERROR', detail: UNEXPECTED } as const;
@@ -119,7 +128,7 @@ export function toServiceError(error: unknown, report: Report, requestId: string
     if (PROBLEMS[error.code].status >= 500) log('request failed');
     return error;
   }
-  const { message, code, detail } = CAUSES.find(({ fits }) => fits(error)) ?? UNKNOWN;
+  const { message, code, detail, ...more } = CAUSES.find(({ fits }) => fits(error)) ?? UNKNOWN;
   log(message);
-  return new ServiceError(code, detail, { cause: error });
+  return new ServiceError(code, detail, { cause: error, ...more });
 }

@@ -2,7 +2,7 @@ import { MAX_IMAGE_BYTES } from '../blobs/asset.ts';
 import { contentHashOf } from '../blobs/blob-store.ts';
 import { imageMediaType } from '../blobs/media-type.ts';
 import type { NewBlob } from '../blobs/references.ts';
-import { invalid, ServiceError } from '../errors.ts';
+import { invalid, type ServiceError, unavailable } from '../errors.ts';
 import { createFairQueue } from '../fair-queue.ts';
 import { currentShare } from '../threads/share.ts';
 import { MAX_PIXELS } from './limits.ts';
@@ -24,8 +24,8 @@ const MAX_WAITING = 256;
 const IDLE_MS = 60_000;
 const RETRY_SECONDS = 5;
 
-const unavailable = (message: string): ServiceError =>
-  new ServiceError('SERVICE_UNAVAILABLE', message, { retryAfter: RETRY_SECONDS });
+const notNow = (message: string): ServiceError =>
+  unavailable('images', message, { retryAfter: RETRY_SECONDS });
 
 const PROBLEMS: Readonly<Record<MediaProblem, string>> = {
   damaged: 'The file is damaged, or of another type than its first bytes say.',
@@ -56,7 +56,7 @@ export function createMediaProcessor(options: MediaProcessorOptions): LocalMedia
     total: AT_ONCE,
     perOwner: AT_ONCE - 1,
     maxWaiting: MAX_WAITING,
-    refusal: () => unavailable('Too many images are being processed. Try again shortly.'),
+    refusal: () => notNow('Too many images are being processed. Try again shortly.'),
   });
   const idle = new Map<MediaProcess, NodeJS.Timeout>();
   const all = new Set<MediaProcess>();
@@ -91,12 +91,12 @@ export function createMediaProcessor(options: MediaProcessorOptions): LocalMedia
   const run = async (job: MediaJob, bytes: Uint8Array): Promise<Message<MediaResult>> => {
     const release = await queue.take(currentShare().of, { waitMs });
     try {
-      if (isClosed) throw unavailable('The service is stopping.');
+      if (isClosed) throw notNow('The service is stopping.');
       const used = take();
       try {
         return await used.run(job, bytes, timeoutMs);
       } catch {
-        throw unavailable('The image could not be processed. Try again shortly.');
+        throw notNow('The image could not be processed. Try again shortly.');
       } finally {
         giveBack(used);
       }

@@ -40,6 +40,8 @@ interface Backlog {
     readonly count: number;
     readonly oldestAge: number;
   }[];
+  /** How long the rows of the deleted workspace that is emptied longest have been removed. */
+  readonly emptyingAge: number;
 }
 
 /**
@@ -60,6 +62,7 @@ export const readBacklog = (db: Database): Promise<Backlog> =>
         behind: await readBehind(tx),
         holds: await readHolds(tx),
         jobs: await readJobs(tx),
+        emptyingAge: await readEmptyingAge(tx),
       };
     });
 
@@ -157,6 +160,16 @@ async function readJobs(tx: Tx): Promise<Backlog['jobs']> {
   return rows;
 }
 
+async function readEmptyingAge(tx: Tx): Promise<number> {
+  const { rows } = await sql<{ age: number }>`
+    SELECT coalesce(GREATEST(0, extract(epoch FROM now() - min(emptying_since))), 0)::float8 AS age
+    FROM (
+      SELECT emptying_since FROM workspaces WHERE deleted_at IS NOT NULL ORDER BY deleted_at LIMIT ${MAX_COUNTED}
+    ) AS deleted
+  `.execute(tx);
+  return rows[0]?.age ?? 0;
+}
+
 /** Series that exist before the first job. */
 const OPEN_STATES = ['QUEUED', 'TRANSLATING'] as const;
 
@@ -172,7 +185,7 @@ export function renderBacklog(backlog: Backlog, readAt: Date): Promise<string> {
     ...labelNames: Label[]
   ): Gauge<Label> => new Gauge({ name, help, labelNames, registers: [registry] });
 
-  const { free, inBursts, inRuns, queuedEvents, behind, holds, jobs } = backlog;
+  const { free, inBursts, inRuns, queuedEvents, behind, holds, jobs, emptyingAge } = backlog;
   const open = gauge('webhook_deliveries_open', 'Open deliveries, by stage.', 'stage');
   open.set({ stage: 'outbox' }, free.fresh);
   open.set({ stage: 'outbox_retry' }, free.retries);
@@ -212,6 +225,11 @@ export function renderBacklog(backlog: Backlog, readAt: Date): Promise<string> {
     ages.set(kind, Math.max(ages.get(kind) ?? 0, oldestAge));
   }
   for (const [kind, age] of ages) oldestJob.set({ kind }, age);
+
+  gauge(
+    'workspaces_emptying_oldest_age_seconds',
+    'For how long rows of a deleted workspace have been removed.',
+  ).set(emptyingAge);
 
   gauge('database_metrics_read_timestamp_seconds', 'When these figures were read, as Unix time.').set(
     readAt.getTime() / 1_000,

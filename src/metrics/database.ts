@@ -4,6 +4,7 @@ import { Counter, Gauge, Registry } from 'prom-client';
 import { connectionName, createDatabase, type Database } from '../db/database.ts';
 import { PARTITIONED, partitionsAhead } from '../db/partitions.ts';
 import { readBacklog, renderBacklog } from './backlog.ts';
+import { readPostgres, renderPostgres } from './postgres.ts';
 import type { MetricsSource } from './serve.ts';
 
 /** How long figures are reused, in milliseconds, however often they are scraped. */
@@ -34,7 +35,11 @@ async function readFigures(db: Database): Promise<string> {
     registers: [partitions],
   });
   for (const table of PARTITIONED) ahead.set({ table }, await partitionsAhead(db, table));
-  return (await partitions.metrics()) + (await renderBacklog(await readBacklog(db), new Date()));
+  return [
+    await partitions.metrics(),
+    await renderPostgres(await readPostgres(db)),
+    await renderBacklog(await readBacklog(db), new Date()),
+  ].join('');
 }
 
 /**

@@ -1,4 +1,5 @@
-import { Gauge, Histogram, type Registry } from 'prom-client';
+import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+import { UNAVAILABLE_CAUSES } from '../errors.ts';
 import type { Observation } from '../http/exchange.ts';
 import type { Rooms } from '../http/rooms.ts';
 import type { Room } from '../room.ts';
@@ -62,6 +63,13 @@ export function createHttpMetrics(
     buckets: [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10, 60],
     registers: [registry],
   });
+  const unavailable = new Counter({
+    name: 'http_unavailable_total',
+    help: 'Requests refused with 503, by what was short.',
+    labelNames: ['cause'] as const,
+    registers: [registry],
+  });
+  for (const cause of UNAVAILABLE_CAUSES) unavailable.inc({ cause }, 0);
   const observers = new Map<string, (seconds: number) => void>();
   const observerOf = (route: string, method: string, status: number): ((seconds: number) => void) => {
     const name = `${method} ${status} ${route}`;
@@ -74,8 +82,10 @@ export function createHttpMetrics(
   };
   return {
     registry,
-    observe: ({ route, method, status, seconds }) =>
-      observerOf(route, KNOWN_METHODS.has(method) ? method : 'other', status)(seconds),
+    observe: ({ route, method, status, seconds, unavailable: cause }) => {
+      observerOf(route, KNOWN_METHODS.has(method) ? method : 'other', status)(seconds);
+      if (cause !== undefined) unavailable.inc({ cause });
+    },
   };
 }
 

@@ -1,3 +1,4 @@
+import { getHeapStatistics } from 'node:v8';
 import { collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 import type { Readiness } from '../http/readiness.ts';
 
@@ -8,6 +9,14 @@ const EVENT_LOOP_RESOLUTION_MS = 50;
 export function createProcessMetrics(): Registry {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: EVENT_LOOP_RESOLUTION_MS });
+  new Gauge({
+    name: 'nodejs_heap_size_limit_bytes',
+    help: 'The heap at which Node gives up.',
+    registers: [registry],
+    collect() {
+      this.set(getHeapStatistics().heap_size_limit);
+    },
+  });
   return registry;
 }
 

@@ -1,7 +1,8 @@
 import { Gauge, type Registry } from 'prom-client';
 
 /** What reconcile brings to its end in each round. */
-export type Round = 'jobs' | 'operations' | 'holds' | 'deliveries' | 'endpoints' | 'workspaces';
+export const ROUNDS = ['jobs', 'operations', 'holds', 'deliveries', 'endpoints', 'workspaces'] as const;
+export type Round = (typeof ROUNDS)[number];
 
 /** Notes the end of a round of reconcile in this process. */
 export type RoundEnded = (round: Round) => void;

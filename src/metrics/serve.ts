@@ -2,6 +2,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Registry } from 'prom-client';
 import { ConfigurationError } from '../config.ts';
+import { tenants } from '../tenants.ts';
 import type { Health } from './health.ts';
 
 /**
@@ -32,7 +33,7 @@ const ALWAYS_WELL: Health = {
 const BAD_HOST = new Set(['EADDRNOTAVAIL', 'ENOTFOUND', 'EAI_AGAIN']);
 
 /**
- * Serves a registry and further sources together at /metrics on its own port. The registry is read last, so that it
+ * Serves a registry and further sources together at /metrics on its own port, and the workspaces that make the load at /top. The registry is read last, so that it
  * counts failures of the sources in the same response. /healthz is 503 when only a restart would help, /readyz when a
  * dependency is missing without which the process is useless.
  * @throws {ConfigurationError} when host or port cannot be had
@@ -49,6 +50,8 @@ export async function serveMetrics(
   };
   const pages: Readonly<Record<string, () => Promise<{ status: number; type: string; body: string }>>> = {
     '/metrics': async () => ({ status: 200, type: Registry.PROMETHEUS_CONTENT_TYPE, body: await read() }),
+    // contract.md O20
+    '/top': async () => json(200, tenants.top()),
     '/healthz': async () => {
       const reason = await health.unwell();
       return reason === null ? json(200, { status: 'ok' }) : json(503, { status: 'unwell', reason });

@@ -1,11 +1,13 @@
 import type { Logger } from 'pino';
 import type { ConnectedConfig } from '../config.ts';
+import { createBackupMetrics } from '../metrics/backup.ts';
 import { createDatabaseMetrics } from '../metrics/database.ts';
 import { createDeliveryMetrics, type DeliveryMetrics } from '../metrics/deliveries.ts';
 import { createEventMetrics, type EventMetrics } from '../metrics/events.ts';
 import { createGenerationMetrics, type GenerationMetrics } from '../metrics/generations.ts';
 import type { Health } from '../metrics/health.ts';
 import { createDependencyMetrics, createProcessMetrics } from '../metrics/process.ts';
+import { type CountPrune, createPruneMetrics } from '../metrics/prune.ts';
 import { createReconcileMetrics, type RoundEnded } from '../metrics/reconcile.ts';
 import { createRegenerationMetrics, type RegenerationMetrics } from '../metrics/regenerations.ts';
 import { type RunningMetrics, serveMetrics } from '../metrics/serve.ts';
@@ -21,6 +23,7 @@ export interface WorkerMetrics
     RegenerationMetrics {
   readonly countTranslations: CountTranslations;
   readonly roundEnded: RoundEnded;
+  readonly countPrune: CountPrune;
 }
 
 /**
@@ -28,7 +31,7 @@ export interface WorkerMetrics
  * @throws {ConfigurationError} when METRICS_HOST or METRICS_PORT cannot be had
  */
 export async function startWorkerMetrics(
-  config: Pick<ConnectedConfig, 'DATABASE_URL' | 'METRICS_HOST' | 'METRICS_PORT'>,
+  config: Pick<ConnectedConfig, 'DATABASE_URL' | 'DATA_DIR' | 'METRICS_HOST' | 'METRICS_PORT'>,
   logger: Logger,
   health: Health,
 ): Promise<WorkerMetrics> {
@@ -40,6 +43,8 @@ export async function startWorkerMetrics(
   const generations = createGenerationMetrics(registry);
   const regenerations = createRegenerationMetrics(registry);
   const roundEnded = createReconcileMetrics(registry);
+  const countPrune = createPruneMetrics(registry);
+  createBackupMetrics(registry, config.DATA_DIR);
   const database = createDatabaseMetrics({ connectionString: config.DATABASE_URL, registry, logger });
   const { url, close } = await serveMetrics(
     registry,
@@ -55,6 +60,7 @@ export async function startWorkerMetrics(
     ...regenerations,
     countTranslations,
     roundEnded,
+    countPrune,
     url,
     async close() {
       await close();

@@ -24,6 +24,7 @@ import { sdkMetricsUrl } from '../temporal/runtime.ts';
 import { taskQueues } from '../temporal/task-queues.ts';
 import { activityInterceptors, clientInterceptors } from '../temporal/tracing.ts';
 import { workerTuning } from '../temporal/tuning.ts';
+import { tenants } from '../tenants.ts';
 import { closeThreads } from '../threads/pool.ts';
 import { keepBacklogs } from '../webhooks/backlog/keep.ts';
 import { type AttemptEnd, createFigures } from '../webhooks/health/figures.ts';
@@ -160,6 +161,7 @@ export async function startWorker(
     onAttemptEnded: (end: AttemptEnd) => {
       metrics.attemptEnded(end.verdict, end.number);
       figures.attemptEnded(end);
+      tenants.count(end.workspaceId, 'deliveries', 1);
     },
   };
   const runs = createRuns(client, names, logger);
@@ -254,6 +256,7 @@ export async function startWorker(
         workspaceGraceMs: config.WORKSPACE_GRACE_DAYS * 86_400_000,
         memoryMs: config.MEMORY_DAYS * 86_400_000,
         onRound: metrics.roundEnded,
+        countPrune: metrics.countPrune,
       }),
       shutdownGraceTime: MAINTENANCE_GRACE,
       maxCachedWorkflows: 10,

@@ -1,6 +1,8 @@
 /** Requests a JSON object from a model behind an OpenAI-compatible API. */
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
 import { APICallError } from 'ai';
+import { tenants } from '../tenants.ts';
+import { currentShare } from '../threads/share.ts';
 import { tracedChat } from './engine-spans.ts';
 import { type EngineNames, machineCode, noResponse, statusError } from './http.ts';
 import { ProviderError } from './types.ts';
@@ -95,6 +97,8 @@ export function createChatModel({ baseUrl, model, apiKey, timeoutMs }: ChatModel
             ? noResponse(LANGUAGE_MODEL, error, { timeoutMs, signal, deadline })
             : callError(error, { timeoutMs, signal, deadline, apiKey });
         });
+        const { inputTokens, outputTokens } = result.usage;
+        tenants.count(currentShare().of, 'tokens', (inputTokens.total ?? 0) + (outputTokens.total ?? 0));
         const text = result.content.map((part) => (part.type === 'text' ? part.text : '')).join('');
         return readCompletion(text, result.finishReason.unified, request);
       }),

@@ -5,6 +5,7 @@ import { askUntilUsable, type Defect } from '../providers/ask.ts';
 import type { ChatResponse } from '../providers/chat-model.ts';
 import { ProviderError } from '../providers/types.ts';
 import type { AskResult } from '../temporal/shapes.ts';
+import { inTheBackground } from '../threads/share.ts';
 import { countSuggestions, type Question } from './model-questions.ts';
 import { findOpenOperation, markRequested, storeResult, unmarkRequested } from './operations.ts';
 import { ModelNotReached, type SuggestionProvider } from './provider.ts';
@@ -47,14 +48,19 @@ export async function askOperation(
   if (marked === null) return { kind: 'ended' };
   let suggestions: Suggestions | null;
   try {
-    suggestions = await askModel(provider, question, findTakenNames(db, operation.workspaceId), signal);
+    suggestions = await inTheBackground(operation.workspaceId, () =>
+      askModel(provider, question, findTakenNames(db, operation.workspaceId), signal),
+    );
   } catch (error) {
     if (error instanceof ModelNotReached && !marked.again) await unmarkRequested(db, id, marked.mark);
     throw error;
   }
   if (suggestions === null) return { kind: 'answered', suggestions: 0 };
   if (!(await storeResult(db, id, suggestions))) return { kind: 'ended' };
-  const whole = await askForMissing(provider, question, suggestions, AbortSignal.any([signal, early]));
+  const first = suggestions;
+  const whole = await inTheBackground(operation.workspaceId, () =>
+    askForMissing(provider, question, first, AbortSignal.any([signal, early])),
+  );
   if (whole !== suggestions && !(await storeResult(db, id, whole))) return { kind: 'ended' };
   return { kind: 'answered', suggestions: countSuggestions(whole) };
 }

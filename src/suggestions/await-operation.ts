@@ -4,7 +4,7 @@ import type { Logger } from 'pino';
 import type { VerbContext } from '../context.ts';
 import { asService } from '../db/guard.ts';
 import type { AiOperationKind, Suggestions } from '../db/suggestions.ts';
-import { ServiceError } from '../errors.ts';
+import { unavailable } from '../errors.ts';
 import type { ArticleId } from '../ids.ts';
 import { aiOperationWorkflowId } from '../temporal/ids.ts';
 import { searchAttributes } from '../temporal/search-attributes.ts';
@@ -58,10 +58,7 @@ export async function runOperation(
       if (!(cause instanceof WorkflowFailedError)) {
         cancelRun(client, aiOperationWorkflowId(operation.id)).catch(() => undefined);
       }
-      throw new ServiceError(
-        'SERVICE_UNAVAILABLE',
-        'No suggestions could be made now. Nothing was charged; try again shortly.',
-      );
+      throw unavailable('model', 'No suggestions could be made now. Nothing was charged; try again shortly.');
     }
   }
 }

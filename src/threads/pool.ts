@@ -4,10 +4,12 @@
  */
 import { availableParallelism } from 'node:os';
 import { TASKS, type TaskName } from '../document/tasks/tasks.ts';
-import { ServiceError, TooSlowError } from '../errors.ts';
+import { TooSlowError, unavailable } from '../errors.ts';
 import { createFairQueue } from '../fair-queue.ts';
+import { tenants } from '../tenants.ts';
 import { currentShare } from './share.ts';
-import type { Posted } from './thread.ts';
+import type { Posted, Worked } from './thread.ts';
+import { timed } from './timed.ts';
 import { createTrackedThreads } from './tracked-threads.ts';
 import { loopTurn } from './turns.ts';
 
@@ -36,14 +38,10 @@ const queue = createFairQueue({
   total: THREADS,
   perOwner: THREADS - 1,
   maxWaiting: 64,
-  refusal: () =>
-    new ServiceError(
-      'SERVICE_UNAVAILABLE',
-      'Too many large documents are being processed. Try again shortly.',
-    ),
+  refusal: () => unavailable('threads', 'Too many large documents are being processed. Try again shortly.'),
 });
 
-const threads = createTrackedThreads<Posted>({
+const threads = createTrackedThreads<Posted, Worked>({
   file: new URL('./thread.ts', import.meta.url),
   threads: THREADS,
   idleMs: IDLE_MS,
@@ -91,7 +89,7 @@ const isForLoop = <Name extends TaskName>(task: Name, args: TaskArguments<Name>)
 export const doSmallTask = <Name extends TaskName>(
   task: Name,
   ...args: TaskArguments<Name>
-): TaskResult<Name> | undefined => (isForLoop(task, args) ? HERE[task](...args) : undefined);
+): TaskResult<Name> | undefined => (isForLoop(task, args) ? timed(() => HERE[task](...args)) : undefined);
 
 /**
  * Runs a task.
@@ -109,13 +107,13 @@ export async function doTaskWithin<Name extends TaskName>(
 ): Promise<TaskResult<Name>> {
   if (isForLoop(task, args)) {
     if (!areSmall(textsOf(args), NO_TURN)) await loopTurn();
-    return HERE[task](...args);
+    return timed(() => HERE[task](...args));
   }
   const share = currentShare();
   const release = await queue.take(share.of, { waitMs: share.waitMs });
   let result: unknown;
   try {
-    result = await onThread(timeoutMs, { task, args });
+    result = await onThread(timeoutMs, { task, args }, share.of);
   } finally {
     release();
   }
@@ -124,12 +122,15 @@ export async function doTaskWithin<Name extends TaskName>(
   return result as TaskResult<Name>;
 }
 
-async function onThread(timeoutMs: number, posted: Posted): Promise<unknown> {
+async function onThread(timeoutMs: number, posted: Posted, workspaceId: string): Promise<unknown> {
   const signal = AbortSignal.timeout(timeoutMs);
   try {
-    return await threads.run(posted, signal);
+    const { result, milliseconds } = await threads.run(posted, signal);
+    tenants.count(workspaceId, 'workMilliseconds', milliseconds);
+    return result;
   } catch (error) {
     if (!signal.aborted) throw error;
+    tenants.count(workspaceId, 'workMilliseconds', timeoutMs);
     throw new TooSlowError('The document took too long to process.', error);
   }
 }

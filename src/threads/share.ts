@@ -1,6 +1,6 @@
 /** Whom work belongs to, so that no workspace takes more than its share of threads and memory. */
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { ServiceError } from '../errors.ts';
+import { ServiceError, unavailable } from '../errors.ts';
 
 /** The memory of the request that work belongs to. */
 export interface WorkRoom {
@@ -26,7 +26,7 @@ const NO_ROOM =
   'Too many large requests are being processed, or their responses are still being read. Try again shortly.';
 
 /** 503 for a request that waited too long for memory. */
-export const noRoom = (): ServiceError => new ServiceError('SERVICE_UNAVAILABLE', NO_ROOM);
+export const noRoom = (): ServiceError => unavailable('memory', NO_ROOM);
 
 /** 503 for work that needs more memory than was claimed for it, when there is no more now. */
 export class NoRoom extends ServiceError {
@@ -34,7 +34,7 @@ export class NoRoom extends ServiceError {
   readonly bytes: number;
 
   constructor(bytes: number) {
-    super('SERVICE_UNAVAILABLE', NO_ROOM);
+    super('SERVICE_UNAVAILABLE', NO_ROOM, { unavailable: 'memory' });
     this.name = 'NoRoom';
     this.bytes = bytes;
   }

@@ -8,7 +8,15 @@ export interface Posted {
   readonly args: readonly unknown[];
 }
 
-export default function work({ task, args }: Posted): unknown {
+/** What a task came to, and the milliseconds that it took. */
+export interface Worked {
+  readonly result: unknown;
+  readonly milliseconds: number;
+}
+
+export default function work({ task, args }: Posted): Worked {
   const run = TASKS[task] as (...given: readonly unknown[]) => unknown;
-  return run(...args);
+  const began = performance.now();
+  const result = run(...args);
+  return { result, milliseconds: performance.now() - began };
 }

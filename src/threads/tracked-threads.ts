@@ -14,27 +14,27 @@ export interface ThreadsOptions {
 }
 
 /** Threads that start on demand. */
-export interface TrackedThreads<Posted> {
+export interface TrackedThreads<Posted, Result> {
   /** Has a thread do this work. @throws the signal's error when it aborts: the thread is ended */
-  run(posted: Posted, signal: AbortSignal): Promise<unknown>;
+  run(posted: Posted, signal: AbortSignal): Promise<Result>;
   /** Waits for work in progress, then ends the threads. Later work starts new ones. */
   close(): Promise<void>;
 }
 
 /** Makes threads whose work is waited for before they end: Piscina's own close miscounts after work was aborted. */
-export function createTrackedThreads<Posted>({
+export function createTrackedThreads<Posted, Result>({
   file,
   threads: most,
   idleMs,
   oldHeapMb,
   youngHeapMb,
   nice,
-}: ThreadsOptions): TrackedThreads<Posted> {
-  let threads: Piscina<Posted, unknown> | undefined;
+}: ThreadsOptions): TrackedThreads<Posted, Result> {
+  let threads: Piscina<Posted, Result> | undefined;
   const inProgress = new Set<Promise<unknown>>();
   return {
     async run(posted, signal) {
-      threads ??= new Piscina<Posted, unknown>({
+      threads ??= new Piscina<Posted, Result>({
         filename: file.href,
         minThreads: 0,
         maxThreads: most,

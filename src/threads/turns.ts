@@ -1,5 +1,5 @@
 /** Shares the event loop among workspaces: work that takes long enough to delay others waits for a turn. */
-import { ServiceError } from '../errors.ts';
+import { type ServiceError, unavailable } from '../errors.ts';
 import { currentShare, type Share } from './share.ts';
 
 /** Time of one round of the event loop after which further work waits for the next round, in milliseconds. */
@@ -28,10 +28,7 @@ export interface LoopTurns {
 }
 
 const busy = (): ServiceError =>
-  new ServiceError(
-    'SERVICE_UNAVAILABLE',
-    'Too many requests of this workspace are being processed. Try again shortly.',
-  );
+  unavailable('turns', 'Too many requests of this workspace are being processed. Try again shortly.');
 
 /** Calls `work` once no microtask is left: what was granted has done all it can. */
 const afterMicrotasks = (work: () => void): void => queueMicrotask(() => process.nextTick(work));

@@ -42,7 +42,7 @@ export async function translateBatch(
     const inVersion = boundInVersion(
       segments.map(({ key, source_text, in_version }) => ({ key, text: source_text, inVersion: in_version })),
     );
-    await requestEngine(db, jobId, batch, () =>
+    await requestEngine(db, marked.workspaceId, { jobId, batch }, () =>
       translateSegments(provider, {
         ...marked.prompt,
         ...(translated === null ? {} : { translated }),

@@ -3,9 +3,10 @@ import { sql } from 'kysely';
 import type { Database } from '../db/database.ts';
 import type { StoredContext } from '../db/tables.ts';
 import type { StyleSheet } from '../document/translation/style-sheet.ts';
-import type { JobId } from '../ids.ts';
+import type { JobId, WorkspaceId } from '../ids.ts';
 import { lockOpenJob } from '../jobs/run-state.ts';
 import { ProviderError, type ProviderErrorKind, type TranslationRequest } from '../providers/types.ts';
+import { inTheBackground } from '../threads/share.ts';
 
 /** Stands for the style sheet among the requested batches. */
 export const STYLE_SHEET = -1;
@@ -19,6 +20,7 @@ export type PromptContext = Pick<
 >;
 
 interface Row {
+  readonly workspaceId: WorkspaceId;
   readonly sourceLanguage: string;
   readonly targetLanguage: string;
   readonly context: Omit<StoredContext, 'around' | 'placeholders'> | null;
@@ -30,6 +32,7 @@ interface Row {
 
 /** A request as marked. */
 interface Requested {
+  readonly workspaceId: WorkspaceId;
   readonly prompt: PromptContext;
   /** False while a style sheet may still be drawn for the job. */
   readonly frozen: boolean;
@@ -53,7 +56,7 @@ export async function markRequested(
     UPDATE translations
     SET asked_batches = array_append(array_remove(asked_batches, ${batch}), ${batch}), sheet = ${sheet}
     FROM job WHERE translations.job_id = job.id
-    RETURNING source_language AS "sourceLanguage", target_language AS "targetLanguage",
+    RETURNING translations.workspace_id AS "workspaceId", source_language AS "sourceLanguage", target_language AS "targetLanguage",
       context - ${['around', 'placeholders']}::text[] AS context,
       context -> 'around' -> ${batch}::integer AS around,
       context -> 'placeholders' -> ${batch}::integer AS placeholders,
@@ -61,24 +64,24 @@ export async function markRequested(
   `.execute(db);
   const [row] = rows;
   if (row === undefined) return undefined;
-  const { context, around, placeholders, sheet: present, frozen, ...languages } = row;
+  const { workspaceId, context, around, placeholders, sheet: present, frozen, ...languages } = row;
   const prompt = {
     ...languages,
     ...(context === null ? {} : { context: { ...context, sheet: present } }),
     ...(around === null ? {} : { around }),
   };
-  return { prompt, frozen, placeholders: placeholders ?? {} };
+  return { workspaceId, prompt, frozen, placeholders: placeholders ?? {} };
 }
 
 /** Calls the engine, and removes the mark when it fails: a request counts only when the engine had responded. */
 export async function requestEngine<Response>(
   db: Database,
-  jobId: JobId,
-  batch: number,
+  workspaceId: WorkspaceId,
+  { jobId, batch }: { jobId: JobId; batch: number },
   call: () => Promise<Response>,
 ): Promise<Response> {
   try {
-    return await call();
+    return await inTheBackground(workspaceId, call);
   } catch (error) {
     if (error instanceof ProviderError && (batch === STYLE_SHEET || !RESPONDED.includes(error.kind))) {
       await sql`UPDATE translations SET asked_batches = array_remove(asked_batches, ${batch})

@@ -6,7 +6,7 @@ import { parse } from 'yaml';
 import { TEMPORAL_RELEASE } from '../../src/local/temporal-release.ts';
 import { STOP_DEADLINE_MS } from '../../src/processes/lifecycle.ts';
 import { taskQueues } from '../../src/temporal/task-queues.ts';
-import { type ComposeService, readCompose } from './support/compose-file.ts';
+import { type ComposeService, isPinned, readCompose } from './support/compose-file.ts';
 import { allowedPaths, assignments, execForm, parseDockerfile } from './support/dockerfile.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
@@ -35,11 +35,15 @@ it('an unset password stops the start and is named, and none is written in the c
   for (const line of secrets) expect(line).toMatch(/\$\{\w+:\?[^}]+\}/);
 });
 
-it('nothing but the server and the Temporal UI is published, both on loopback only', () => {
+it('nothing but the server, the Temporal UI and Grafana is published, all on loopback only', () => {
   const published = Object.entries(compose().services).flatMap(([name, { ports }]) =>
     ports.map((port) => `${name} ${port}`),
   );
-  expect(published).toEqual(['temporal-ui 127.0.0.1:8080:8080', 'server 127.0.0.1:3000:3000']);
+  expect(published).toEqual([
+    'temporal-ui 127.0.0.1:8080:8080',
+    'server 127.0.0.1:3000:3000',
+    'grafana 127.0.0.1:3001:3000',
+  ]);
 });
 
 it('whatever stays up is checked and comes back, and what others wait for has a check to wait for', () => {
@@ -77,6 +81,42 @@ it('one service builds the image that three run, the others wait for it, and nob
     if (name !== 'migrate')
       expect(depends_on.migrate).toEqual({ condition: 'service_completed_successfully' });
   }
+});
+
+it('every image of others is pinned to a release, and what is added by a profile is in none without it', () => {
+  const { services } = compose();
+  const others = Object.entries(services).filter(
+    ([, { image }]) => !image.startsWith('workspace-content-service:'),
+  );
+  expect(others.filter(([, { image }]) => !isPinned(image))).toEqual([]);
+  expect(isPinned('searxng/searxng:latest')).toBe(false);
+  expect(isPinned('postgres:18')).toBe(false);
+  const profiles = Object.entries(services).flatMap(([name, { profiles: of }]) =>
+    of.map((each) => `${each}: ${name}`),
+  );
+  expect(profiles).toEqual([
+    'search: searxng',
+    's3: s3',
+    'observability: prometheus',
+    'observability: grafana',
+    'observability: otel-collector',
+  ]);
+});
+
+it('the profile for observability has the alerts, the dashboards and the jobs that they go by', () => {
+  const { services, configs } = compose();
+  expect(services.prometheus?.volumes).toContain('./docs/alerts.yml:/etc/prometheus/alerts.yml:ro');
+  expect(services.grafana?.volumes).toEqual(['./docs/dashboards:/var/lib/grafana/dashboards:ro']);
+  const config = parse(configs.prometheus?.content ?? '');
+  expect(config.rule_files).toEqual(['/etc/prometheus/alerts.yml']);
+  for (const { job_name, dns_sd_configs } of config.scrape_configs) {
+    const [service] = dns_sd_configs[0].names;
+    expect(job_name).toBe(`content-service-${service}`);
+    expect(services[service]?.image).toMatch(/^workspace-content-service:/);
+  }
+  expect(parse(configs['grafana-dashboards']?.content ?? '').providers[0].options.path).toBe(
+    '/var/lib/grafana/dashboards',
+  );
 });
 
 it('server and workers see the same images', () => {
@@ -127,6 +167,7 @@ it('the image installs production packages, bundles the workflows, and runs Node
   expect(of(build, 'RUN')[1]).toContain(
     `node src/cli/bundle.ts ${relative('/app', env.WORKFLOW_BUNDLE ?? '')}`,
   );
+  expect(of(build, 'RUN')[2]).toMatch(/^npm sbom .*> (\S+) && node src\/cli\/without-bundler\.ts \1$/);
   expect(env).toMatchObject({ NODE_ENV: 'production', HOST: '0.0.0.0', DATA_DIR: '/data' });
   expect(of(last, 'USER')).toEqual(['1000:1000']);
   expect(of(last, 'VOLUME')).toEqual(['/data']);
@@ -170,6 +211,7 @@ it('what runs in production imports production packages only', () => {
     'src/cli/migrate.ts',
     'src/cli/admin.ts',
     'src/cli/bundle.ts',
+    'src/cli/without-bundler.ts',
   ]) {
     visit(join(root, entry));
   }

@@ -90,8 +90,11 @@ test('a log that takes nothing and a counter that fails cost no response', async
   await api.close();
 });
 
+// contract.md O22
 test('what Postgres stops so that others can go on, and a Postgres out of reach, is 503; what was deleted meanwhile is 404', async () => {
-  const api = await startApi(database.db, {}, [broken]);
+  const causes: unknown[] = [];
+  const observe = ({ unavailable }: { unavailable: unknown }) => void causes.push(unavailable);
+  const api = await startApi(database.db, { observe }, [broken]);
   const answerTo = async (statement: typeof work) => {
     work = statement;
     const { status, body, headers } = await api.call('GET', '/api/broken', { key: workspace.ownerKey });
@@ -114,6 +117,7 @@ test('what Postgres stops so that others can go on, and a Postgres out of reach,
   ]) {
     expect(await answerTo(away)).toEqual([503, 'SERVICE_UNAVAILABLE', '5']);
   }
+  expect(causes).toEqual([...Array(5).fill('database_busy'), ...Array(6).fill('database_away')]);
   const row = { label: 'x', key_hash: Buffer.alloc(32), prefix: 'x'.repeat(16) };
   const orphan = (db: Database) =>
     db

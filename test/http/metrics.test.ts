@@ -23,7 +23,10 @@ test('every response is counted by its route, never by what a client wrote', asy
   await api.call('GET', '/api/whoami');
   await api.call('GET', '/api/workspaces/secret-looking/api-keys');
   await api.call('PROPFIND', '/nowhere/else');
+  metrics.observe({ route: '/x', method: 'GET', status: 503, seconds: 0.01, unavailable: 'memory' });
   const { text } = await send(served.url, 'GET', '');
+  expect(text).toContain('http_unavailable_total{cause="memory"} 1\n');
+  expect(text).toContain('http_unavailable_total{cause="database_away"} 0\n');
   expect(text).toMatch(/_count\{route="\/api\/whoami",method="GET",status="401"\} 1/);
   expect(text).toMatch(
     /_count\{route="\/api\/workspaces\/\{workspaceId\}\/api-keys",method="GET",status="401"\} 1/,

@@ -2,6 +2,7 @@ import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { sql } from 'kysely';
 import { Registry } from 'prom-client';
 import { beforeAll, expect, it } from 'vitest';
+import { advancePruneClock } from '../../src/db/prune-clock.ts';
 import { type BurstId, type DeliveryId, type EndpointId, type JobId, newId } from '../../src/ids.ts';
 import { createDatabaseMetrics } from '../../src/metrics/database.ts';
 import { serveMetrics } from '../../src/metrics/serve.ts';
@@ -56,6 +57,14 @@ it('an empty database has every series, at 0', async () => {
   for (const table of ['events', 'webhook_log']) {
     expect(found.value('partitions_ahead_seconds', { table })).toBeGreaterThan(29 * 86_400);
   }
+  expect(found.value('postgres_connections', { state: 'active' })).toBeGreaterThan(0);
+  expect(found.value('postgres_connections_max')).toBeGreaterThan(10);
+  expect(found.value('postgres_oldest_transaction_seconds')).toBeLessThan(60);
+  expect(found.value('postgres_database_bytes')).toBeGreaterThan(1_000_000);
+  expect(found.value('postgres_transactions_total', { outcome: 'committed' })).toBeGreaterThan(0);
+  expect(found.value('postgres_archive_failures_total')).toBe(0);
+  expect(found.value('workspaces_emptying_oldest_age_seconds')).toBe(0);
+  expect(found.value('prune_last_start_timestamp_seconds')).toBeUndefined();
   expect(found.value('database_metrics_errors_total')).toBe(0);
   expect(found.value('database_metrics_read_timestamp_seconds')).toBeCloseTo(Date.now() / 1_000, -1);
   await metrics.close();
@@ -213,4 +222,20 @@ it('a database that accepts connections and says nothing holds a scrape up for t
   await metrics.close();
   for (const socket of sockets) socket.destroy();
   silent.close();
+});
+
+it('a workspace whose rows are being removed shows for how long, and a prune when it began', async () => {
+  const metrics = await serveDatabaseMetrics(service.config.DATABASE_URL, 0);
+  const deleted = await service.workspace();
+  const ago = (seconds: number) => sql<Date>`now() - make_interval(secs => ${seconds})`;
+  const set = (values: Record<string, unknown>) =>
+    service.db.updateTable('workspaces').set(values).where('id', '=', deleted.id).execute();
+  await set({ deleted_at: ago(9_000) });
+  expect((await metrics.scrape()).value('workspaces_emptying_oldest_age_seconds')).toBe(0);
+  await set({ emptying_since: ago(500) });
+  await advancePruneClock(service.db, 'a night');
+  const found = await metrics.scrape();
+  expect(found.value('workspaces_emptying_oldest_age_seconds')).toBeCloseTo(500, -2);
+  expect(found.value('prune_last_start_timestamp_seconds')).toBeCloseTo(Date.now() / 1_000, -1);
+  await metrics.close();
 });

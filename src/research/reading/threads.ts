@@ -39,7 +39,7 @@ export function createHostileThreads({ parseMs = PARSE_MS } = {}): HostileThread
     maxWaiting: 64,
     refusal: () => new ProviderError('retryable', 'Too many pages are being read.'),
   });
-  const threads = createTrackedThreads<Posted>({
+  const threads = createTrackedThreads<Posted, unknown>({
     file: new URL('./thread.ts', import.meta.url),
     threads: THREADS,
     idleMs: IDLE_MS,

@@ -44,8 +44,8 @@ export async function drawStyleSheet(
   const limit = Math.min(Math.ceil(words / WORDS_PER_PAIR), MAX_TERMS - (earlier?.terms.length ?? 0));
   const drawn = await requestEngine(
     db,
-    jobId,
-    STYLE_SHEET,
+    marked.workspaceId,
+    { jobId, batch: STYLE_SHEET },
     async () => provider.styleSheet?.({ ...languages, context, texts, limit, signal }) ?? null,
   );
   if (drawn === null) return 0;

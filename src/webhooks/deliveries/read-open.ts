@@ -7,6 +7,7 @@ import { eventOf, isHeard, isLiving } from './states.ts';
 
 /** What an attempt needs, except the secret, which is read when it begins. */
 export interface DeliveryInRun {
+  readonly workspaceId: WorkspaceId;
   readonly endpointId: EndpointId;
   readonly eventId: EventId;
   readonly attempts: number;
@@ -52,6 +53,7 @@ export async function readInRun(db: Database, deliveryId: DeliveryId): Promise<D
         sql<LostAttempt | null>`CASE WHEN delivery.begun > delivery.attempts
         THEN jsonb_build_object('token', delivery.begun_token) END`.as('lost'),
         'delivery.parked',
+        'delivery.workspace_id as workspaceId',
         'delivery.endpoint_id as endpointId',
         'delivery.event_id as eventId',
         'endpoint.url',

@@ -1,4 +1,4 @@
-import type { EndpointId } from '../../ids.ts';
+import type { EndpointId, WorkspaceId } from '../../ids.ts';
 import type { AttemptRecord } from '../../temporal/shapes.ts';
 import { MAX_ATTEMPTS } from '../attempts/schedule.ts';
 import { bucketOf } from './buckets.ts';
@@ -6,6 +6,7 @@ import { bucketOf } from './buckets.ts';
 /** An attempt whose outcome is known. */
 export interface AttemptEnd extends Pick<AttemptRecord, 'verdict' | 'number' | 'durationMs'> {
   readonly endpointId: EndpointId;
+  readonly workspaceId: WorkspaceId;
 }
 
 /** What became of an endpoint's deliveries; times in milliseconds since 1970. */
@@ -33,7 +34,7 @@ export interface Seen {
 }
 
 export interface Figures {
-  attemptEnded(end: AttemptEnd): void;
+  attemptEnded(end: Omit<AttemptEnd, 'workspaceId'>): void;
   /** All that was seen since the last call. */
   take(): Seen;
 }

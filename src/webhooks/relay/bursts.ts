@@ -150,7 +150,7 @@ export function createBursts(dependencies: BurstsDependencies): Bursts {
         return;
       }
       const { verdict, number } = made.record;
-      onAttemptEnded({ ...made.record, endpointId });
+      onAttemptEnded({ ...made.record, endpointId, workspaceId });
       const attempted = { ...made.record, deliveryId, endedAt: performance.now() };
       // An outcome that Postgres refuses must not fail the others of its batch.
       await recordTogether(attempted).catch(() => record([attempted]));

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { ServiceError } from '../../errors.ts';
+import { type ServiceError, unavailable } from '../../errors.ts';
 import type { EndpointId } from '../../ids.ts';
 import type { SecretRing } from './ring.ts';
 
@@ -65,4 +65,4 @@ export function requireCredentials(
 }
 
 export const unreadableSecret = (): ServiceError =>
-  new ServiceError('SERVICE_UNAVAILABLE', "The endpoint's secret cannot be read now.", { retryAfter: 60 });
+  unavailable('secrets', "The endpoint's secret cannot be read now.", { retryAfter: 60 });

@@ -7,6 +7,7 @@ const scalars = z.record(z.string(), z.union([z.string(), z.number()]).transform
 
 const serviceSchema = z.object({
   image: z.string(),
+  profiles: words.default([]),
   build: z.string().optional(),
   pull_policy: z.string().optional(),
   entrypoint: words.optional(),
@@ -57,6 +58,10 @@ function deepInterpolate(value: unknown, env: Readonly<Record<string, string | u
 export function readCompose(path: string, env: Readonly<Record<string, string | undefined>>): ComposeFile {
   return composeSchema.parse(deepInterpolate(parse(readFileSync(path, 'utf8'), { merge: true }), env));
 }
+
+/** True for an image by digest, or by a tag of one release: not `latest`, nor a major version that moves on. */
+export const isPinned = (image: string): boolean =>
+  /@sha256:[0-9a-f]{64}$/.test(image) || /:v?\d+\.\d+(?:\.\d+)?(?:-[\w.-]+)?$/.test(image);
 
 export function serviceOf(compose: ComposeFile, name: string): ComposeService {
   const service = compose.services[name];

@@ -6,9 +6,10 @@ export interface Exposition {
   readonly families: ReadonlyMap<string, string>;
   /** Every label value with its label's name, each once. */
   readonly labels: readonly (readonly [name: string, value: string])[];
+  readonly samples: readonly Sample[];
 }
 
-interface Sample {
+export interface Sample {
   readonly name: string;
   readonly labels: Readonly<Record<string, string>>;
   readonly value: number;
@@ -119,6 +120,7 @@ export function parseExposition(text: string): Exposition {
     value: (name, wanted = {}) => samples.get(keyOf({ name, labels: wanted }))?.value,
     families,
     labels: [...labels.values()],
+    samples: [...samples.values()],
   };
 }
 
