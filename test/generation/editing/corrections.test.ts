@@ -180,7 +180,7 @@ describe('a block that cites', () => {
     };
     const blocks = [paragraph('a', OLD.replaceAll('[2]', '[1]')), paragraph('b', 'Roses like it [1].')];
     model = await startScripted({
-      edits: [edit(1, 'Plants like the sun [1]. They need much water [1]. Nobody knows why.')],
+      edits: [edit(1, 'Plants like the sun [1]. They need very much water a week [1]. Nobody knows why.')],
     });
     const first = {
       brief,
