@@ -1,107 +1,28 @@
 import { isIP } from 'node:net';
 import { availableParallelism } from 'node:os';
 import { z } from 'zod';
-import { errorMessage } from './error-text.ts';
-import { parseHeaderList } from './header-list.ts';
-import { parseNetworks } from './networks.ts';
-import { parseSecretKeys } from './secret-keys.ts';
-
-/** A variable that is set but empty counts as not set, as shells and compose files produce them. */
-const optional = <Schema extends z.ZodType>(schema: Schema) =>
-  z.preprocess((value) => (value === '' ? undefined : value), schema.optional());
-const withDefault = <Schema extends z.ZodType>(schema: Schema, value: z.input<Schema>) =>
-  z.preprocess((given) => (given === '' || given === undefined ? value : given), schema);
-
-/** A number in plain decimal digits: the other forms of Number(), such as ' ', 0x50 and 1e3, are probably mistakes. */
-const decimal = (schema: z.ZodNumber) =>
-  z.preprocess(
-    (given) => (typeof given === 'string' && /^\d{1,15}(?:\.\d{1,6})?$/.test(given) ? Number(given) : given),
-    schema,
-  );
-const wanted = (what: string, min: number, max: number) =>
-  `expected a ${what} in decimal digits, from ${min}${max === Number.MAX_SAFE_INTEGER ? '' : ` to ${max}`}`;
-const fraction = (min: number, max: number = Number.MAX_SAFE_INTEGER) => {
-  const message = wanted('number', min, max);
-  return decimal(z.number(message).min(min, message).max(max, message));
-};
-const whole = (min: number, max: number = Number.MAX_SAFE_INTEGER) => {
-  const message = wanted('whole number', min, max);
-  return decimal(z.int(message).min(min, message).max(max, message));
-};
-
-const port = whole(0, 65_535);
-const count = whole(0);
-const slots = whole(1, 10_000);
-const cachedWorkflows = whole(0, 100_000);
-/** A fixed number of polls, or as many as the Temporal server advises. The SDK needs two where runs are cached. */
-const pollers = z.union(
-  [z.literal('auto'), whole(2, 1_000)],
-  'expected auto, or a whole number from 2 to 1000',
-);
-const flag = z.enum(['true', 'false']).transform((text) => text === 'true');
-const postgresUrl = z
-  .string()
-  .refine(
-    (text) => /^postgres(ql)?:\/\//.test(text) && URL.canParse(text),
-    'expected postgres://user:password@host:port/database',
-  );
-const serviceName = z.string().regex(/^[\w.-]{1,64}$/, 'expected 1 to 64 letters, digits, ._-');
-const httpUrl = z
-  .string()
-  .refine(
-    (text) => URL.canParse(text) && /^https?:$/.test(new URL(text).protocol),
-    'expected http://host or https://host',
-  );
-/** A host alone: a path, a query or a password in it would not be part of what is signed. */
-const s3Endpoint = httpUrl.refine((text) => {
-  const url = URL.parse(text);
-  return url !== null && `${url.origin}/` === url.href;
-}, 'expected http://host:port or https://host, without a path');
-/** Of the kind that a header can have. */
-const visible = z.string().regex(/^[\x21-\x7e]{1,128}$/, 'expected 1 to 128 visible characters');
-const bucket = z
-  .string()
-  .regex(/^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/, 'expected 3 to 63 small letters, digits, dots and hyphens');
-const list = z.string().transform((text) =>
-  text
-    .split(',')
-    .map((item) => item.trim())
-    .filter((item) => item !== ''),
-);
-const networks = list.transform((cidrs, context) => {
-  try {
-    return parseNetworks(cidrs);
-  } catch (error) {
-    context.addIssue({ code: 'custom', message: errorMessage(error) });
-    return z.NEVER;
-  }
-});
-/** Checked like networks, but kept as text. */
-const cidrs = list.superRefine((texts, context) => {
-  try {
-    parseNetworks(texts);
-  } catch (error) {
-    context.addIssue({ code: 'custom', message: errorMessage(error) });
-  }
-});
-
-const secretKeys = list.transform((entries, context) => {
-  try {
-    return parseSecretKeys(entries);
-  } catch (error) {
-    context.addIssue({ code: 'custom', message: errorMessage(error) });
-    return z.NEVER;
-  }
-});
-
-const headerList = list.transform((entries, context) => {
-  try {
-    return parseHeaderList(entries);
-  } catch (error) {
-    context.addIssue({ code: 'custom', message: errorMessage(error) });
-    return z.NEVER;
-  }
-});
+import {
+  bucket,
+  cachedWorkflows,
+  cidrs,
+  count,
+  flag,
+  fraction,
+  headerList,
+  httpUrl,
+  networks,
+  optional,
+  pollers,
+  port,
+  postgresUrl,
+  s3Endpoint,
+  secretKeys,
+  serviceName,
+  slots,
+  visible,
+  whole,
+  withDefault,
+} from './config-fields.ts';
 
 /** The variables that each translation engine or writer needs. Local model servers need no AI_API_KEY. */
 const NEEDED_BY_PROVIDER = {

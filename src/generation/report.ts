@@ -3,9 +3,9 @@ import { z } from 'zod';
 import { requirePermissions, type VerbContext } from '../context.ts';
 import { JOB_STATUSES, PART_KINDS } from '../db/tables.ts';
 import { notFound } from '../errors.ts';
-import { iso } from '../fields.ts';
 import type { JobId } from '../ids.ts';
 import { completedJobExample } from '../jobs/examples.ts';
+import { callSchema, toCall } from './call-report.ts';
 import { type CallRow, readCalls } from './calls.ts';
 import { readImages } from './images/images.ts';
 import { imagesOfReport, imagesSchema } from './images/report.ts';
@@ -88,13 +88,7 @@ export const generationReportSchema = z
             ),
           image: z.int().nullable().describe('The number of the image, whose cover is 0; null for a part'),
           kind: z.enum([...PART_KINDS, 'image']).describe('What the call was for'),
-          model: z.string(),
-          outcome: z
-            .enum(['answered', 'unanswered'])
-            .nullable()
-            .describe('Null while it is under way, and when its worker was lost'),
-          startedAt: z.iso.datetime(),
-          milliseconds: z.int().nullable(),
+          ...callSchema.shape,
           inputTokens: z.int().nullable(),
           cachedTokens: z.int().nullable().describe('Of the input: known to the model from earlier calls'),
           outputTokens: z.int().nullable(),
@@ -292,18 +286,15 @@ export async function readGenerationReport(
     ...(await researchOf(db, job, parts, corrections)),
     checks: job.status === 'COMPLETED' ? ((job.checks ?? null) as GenerationReport['checks']) : null,
     images: imagesOfReport(await readImages(db, job.id)),
-    calls: calls.map(toCall),
+    calls: calls.map(toWritersCall),
   };
 }
 
-const toCall = (row: CallRow): GenerationReport['calls'][number] => ({
+const toWritersCall = (row: CallRow): GenerationReport['calls'][number] => ({
   part: row.part,
   image: row.image,
   kind: row.kind,
-  model: row.model,
-  outcome: row.outcome,
-  startedAt: iso(row.created_at),
-  milliseconds: row.ended_at === null ? null : Math.max(0, row.ended_at.getTime() - row.created_at.getTime()),
+  ...toCall(row),
   inputTokens: row.input_tokens,
   cachedTokens: row.cached_tokens,
   outputTokens: row.output_tokens,

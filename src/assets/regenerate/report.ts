@@ -1,6 +1,6 @@
 import { requirePermissions, type VerbContext } from '../../context.ts';
 import { notFound } from '../../errors.ts';
-import { iso } from '../../fields.ts';
+import { toCall } from '../../generation/call-report.ts';
 import { readCalls } from '../../generation/calls.ts';
 import type { JobId } from '../../ids.ts';
 import { ONLY_IMAGE } from './admit.ts';
@@ -37,11 +37,6 @@ export async function readImageReport({ db, actor }: VerbContext, jobId: JobId):
     style: job.style,
     prompt: job.prompt,
     reason: job.reason,
-    calls: calls.map(({ model, outcome, created_at, ended_at }) => ({
-      model,
-      outcome,
-      startedAt: iso(created_at),
-      milliseconds: ended_at === null ? null : Math.max(0, ended_at.getTime() - created_at.getTime()),
-    })),
+    calls: calls.map(toCall),
   };
 }

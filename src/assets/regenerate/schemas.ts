@@ -3,6 +3,7 @@ import { articleSchema } from '../../articles/schemas.ts';
 import { walletSchema } from '../../credits/schemas.ts';
 import { IMAGE_FAILURES, IMAGE_STYLES, JOB_STATUSES } from '../../db/tables.ts';
 import { idempotencyKey, trimmedText, uuid } from '../../fields.ts';
+import { callSchema } from '../../generation/call-report.ts';
 import { jobSchema } from '../../jobs/schemas.ts';
 
 /** Maximum characters of a prompt. */
@@ -76,19 +77,7 @@ export const imageReportSchema = z
       .enum(IMAGE_FAILURES)
       .nullable()
       .describe('Why there is no image, or was none at the last attempt'),
-    calls: z
-      .array(
-        z.object({
-          model: z.string(),
-          outcome: z
-            .enum(['answered', 'unanswered'])
-            .nullable()
-            .describe('Null while it is under way, and when its worker was lost'),
-          startedAt: z.iso.datetime(),
-          milliseconds: z.int().nullable(),
-        }),
-      )
-      .describe('Calls of the model in order, until RETENTION_DAYS are over'),
+    calls: z.array(callSchema).describe('Calls of the model in order, until RETENTION_DAYS are over'),
   })
   .meta({ id: 'ImageReport' });
 
