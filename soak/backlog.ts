@@ -46,8 +46,9 @@ try {
   await pause(new Date());
   for (let count = 0; count < WORKERS; count += 1) await service.startWorker();
   let stored = 0;
-  const store = async () => {
-    stored += (await service.emit(workspace, TOGETHER)).articleIds.length;
+  const store = async (count = TOGETHER) => {
+    await service.emit(workspace, count);
+    stored += count;
   };
   while (stored <= BACKLOG_BOUNDS.mark) await store();
   while (!(await isBehind())) await sleep(500);
@@ -75,7 +76,7 @@ try {
     while (!isOver) {
       const late = commitLate();
       for (let count = 0; count < 20 && !isOver; count += 1) {
-        stored += (await service.emit(workspace, 1)).articleIds.length;
+        await store(1);
         await sleep(50);
       }
       await late;
