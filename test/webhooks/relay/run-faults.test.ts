@@ -196,11 +196,11 @@ it('a run that Temporal does not know, whose sixth attempt had begun, makes that
   await leaveInRun(id, { attempts: 5, begun: 6 });
   worker = await service.startWorker({}, { DATABASE_URL: workerEnv.DATABASE_URL ?? '' });
   await reconcile();
-  const row = await untilDelivery(service, id, (delivery) => delivery.ended_at !== null, 90_000);
+  const row = await untilDelivery(service, id, (delivery) => delivery.ended_at !== null, 150_000);
   expect(await operator.closed(deliveryWorkflowId(id))).toBe('COMPLETED');
   expect(row).toMatchObject({ status: 'succeeded', attempts: 6 });
   expect(receiver.received).toHaveLength(1);
-});
+}, 180_000);
 
 // contract.md D14
 it('two workers, one killed in mid-attempt: every event arrives, under one delivery id, and the lost attempt is made again', async () => {
@@ -231,11 +231,11 @@ it('two workers, one killed in mid-attempt: every event arrives, under one deliv
     40_000,
   );
   await operator.hurry(deliveryWorkflowId(id));
-  const row = await untilDelivery(service, id, (delivery) => delivery.status === 'succeeded', 90_000);
+  const row = await untilDelivery(service, id, (delivery) => delivery.status === 'succeeded', 150_000);
   expect(row.attempts).toBe(1);
   const sent = receiver.received.map((request) => request.headers['x-service-delivery']);
   expect(new Set(sent)).toEqual(new Set([id, ...others]));
   expect(sent).toHaveLength(others.length + 2);
   for (const process of processes) process.kill('SIGTERM');
   for (const process of processes) expect(await process.ended).toBe(0);
-}, 180_000);
+}, 240_000);
