@@ -1,4 +1,3 @@
-import { EventEmitter } from 'node:events';
 import { Client } from '@temporalio/client';
 import { type NativeConnection, Worker, type WorkerOptions } from '@temporalio/worker';
 import type { Logger } from 'pino';
@@ -11,38 +10,21 @@ import type { ConnectedConfig } from '../config.ts';
 import { connectionName, createDatabase } from '../db/database.ts';
 import { makePartitions } from '../db/partitions.ts';
 import { createDatabaseProbe } from '../db/probe.ts';
-import { startSequencer } from '../events/log/sequencer.ts';
 import { startDeliveryNotifier } from '../events/notifier.ts';
 import { createReadiness } from '../http/readiness.ts';
 import { watchRelay } from '../metrics/health.ts';
 import { watchPolls } from '../metrics/polls.ts';
 import { readSdkMetrics } from '../metrics/temporal.ts';
-import { createAddressGuard } from '../outbound/resolver.ts';
 import { askForNamespace, explainRefusal, watchAccess } from '../temporal/access.ts';
 import { bundleWorkflows } from '../temporal/bundle.ts';
 import { sdkMetricsUrl } from '../temporal/runtime.ts';
 import { taskQueues } from '../temporal/task-queues.ts';
 import { activityInterceptors, clientInterceptors } from '../temporal/tracing.ts';
 import { workerTuning } from '../temporal/tuning.ts';
-import { tenants } from '../tenants.ts';
 import { closeThreads } from '../threads/pool.ts';
-import { keepBacklogs } from '../webhooks/backlog/keep.ts';
-import { type AttemptEnd, createFigures } from '../webhooks/health/figures.ts';
-import { startUpkeep } from '../webhooks/health/upkeep.ts';
-import { createPaces } from '../webhooks/pace/paces.ts';
-import { createBursts } from '../webhooks/relay/bursts.ts';
-import { type Capacity, createCapacity } from '../webhooks/relay/capacity.ts';
-import { createHeldEndpoints } from '../webhooks/relay/held-endpoints.ts';
-import { createKnownEndpoints } from '../webhooks/relay/known-endpoints.ts';
-import { type Relay, startRelay } from '../webhooks/relay/relay.ts';
-import { createRuns } from '../webhooks/relay/runs.ts';
-import { createSuspects } from '../webhooks/relay/suspects.ts';
-import { createWebhookSender } from '../webhooks/sending/sender.ts';
-import {
-  createBacklogDatabase,
-  createDeliveryDatabase,
-  createSequencerDatabase,
-} from './delivery-database.ts';
+import type { Capacity } from '../webhooks/relay/capacity.ts';
+import type { Relay } from '../webhooks/relay/relay.ts';
+import { createDeliveryEngine } from './delivery-engine.ts';
 import { closeEngines, createEngines, type EngineOverrides } from './engines.ts';
 import { jobAreas } from './job-areas.ts';
 import { createPaidActivities } from './paid-activities.ts';
@@ -127,10 +109,6 @@ export async function startWorker(
   const secrets = await openSecretRing(config, db, logger);
   const connection = await connectWithRetries(config, logger);
   connected = connection;
-  const sender = createWebhookSender({
-    guard: createAddressGuard({ allowedNetworks: config.WEBHOOK_ALLOWED_NETWORKS }),
-    sendsTraceparent: config.WEBHOOK_TRACEPARENT,
-  });
   const engines = await createEngines(config, logger, overrides);
   const client = new Client({
     connection,
@@ -139,43 +117,9 @@ export async function startWorker(
   });
   const notifier = startDeliveryNotifier({ connectionString: config.DATABASE_URL, logger });
   const stopped = new AbortController();
-  const deliveries = createDeliveryDatabase(config, logger);
-  const figures = createFigures();
-  const held = createHeldEndpoints(logger, secrets.keyIds);
-  metrics.countHeld(held.count);
-  const relayWakes = new EventEmitter<{ wake: [] }>();
-  const wake = () => relayWakes.emit('wake');
-  const paces = createPaces({
-    db: deliveries,
-    onRefused: metrics.requestRefused,
-    onStored: wake,
-    onError: (error) => logger.warn({ err: error }, 'pace of a webhook endpoint not stored'),
-  });
-  const attempts = {
-    db: deliveries,
-    paces,
-    sender,
-    secrets,
-    onUnreadable: held.failed,
-    onAttemptBegan: metrics.attemptBegan,
-    onAttemptEnded: (end: AttemptEnd) => {
-      metrics.attemptEnded(end.verdict, end.number);
-      figures.attemptEnded(end);
-      tenants.count(end.workspaceId, 'deliveries', 1);
-    },
-  };
-  const runs = createRuns(client, names, logger);
-  const capacity = overrides.capacity ?? createCapacity();
-  const known = createKnownEndpoints();
-  const suspects = createSuspects(db, known, logger);
-  const bursts = createBursts({
-    ...attempts,
-    capacity,
-    known,
-    suspects,
-    wake,
-    onError: (error, { id, workspaceId }) =>
-      logger.error({ err: error, deliveryId: id, workspaceId }, 'attempt left unrecorded'),
+  const engine = createDeliveryEngine(config, logger, {
+    ...{ db, client, names, secrets, metrics },
+    capacity: overrides.capacity,
   });
 
   const tuning = workerTuning(config);
@@ -218,13 +162,13 @@ export async function startWorker(
     Worker.create({
       ...common,
       taskQueue: names.webhooks,
-      activities: createWebhookActivities({ ...attempts, takeClaimed: runs.take }),
+      activities: createWebhookActivities(engine.webhookActivities),
       ...tuning.webhooks,
     }),
     Worker.create({
       ...common,
       taskQueue: names.bursts,
-      activities: createBurstActivities({ db: deliveries, bursts, stopping: stopped.signal }),
+      activities: createBurstActivities({ ...engine.burstActivities, stopping: stopped.signal }),
       maxConcurrentActivityTaskExecutions: BURSTS,
       maxCachedWorkflows: BURSTS_CACHED,
     }),
@@ -263,36 +207,9 @@ export async function startWorker(
     }),
   ]);
   const running = workers.map((worker) => worker.run());
-  const relay = startRelay({
-    db: deliveries,
-    common: db,
-    listenUrl: config.DATABASE_DIRECT_URL ?? config.DATABASE_URL,
-    client,
-    names,
-    logger,
-    runs,
-    bursts,
-    capacity,
-    known,
-    suspects,
-    held,
-    paces,
-    wakes: relayWakes,
-    runsPerSecond: config.WEBHOOK_RUNS_PER_SECOND,
-  });
-  relaying = relay;
-  const numbering = createSequencerDatabase(config, logger);
-  const sequencer = startSequencer({ db: numbering, logger, onRound: metrics.eventsNumbered });
+  const delivering = engine.start();
+  relaying = delivering.relay;
   const stopLinking = startCheckingLinks(db, logger);
-  const stopUpkeep = startUpkeep({ db, secrets, figures, logger, onDisabled: metrics.endpointDisabled });
-  const waiting = createBacklogDatabase(config, logger);
-  const retentionSeconds = config.RETENTION_DAYS * 86_400;
-  const stopBacklogs = keepBacklogs({
-    db: waiting,
-    logger,
-    retentionSeconds,
-    maxAgeSeconds: Math.min(config.WEBHOOK_MAX_AGE_HOURS * 3_600, retentionSeconds),
-  });
   // A month of partitions exists; prune retries what fails here.
   makePartitions(db, {
     minutes: config.PARTITION_MINUTES,
@@ -306,29 +223,19 @@ export async function startWorker(
   const stop = async () => {
     stopped.abort();
     for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown();
-    const ends = await Promise.allSettled([
-      relay.stop(),
-      sequencer.stop(),
-      stopLinking(),
-      stopBacklogs(),
-      scheduled,
-      ...running,
-    ]);
+    const ends = await Promise.allSettled([delivering.stop(), stopLinking(), scheduled, ...running]);
     for (const end of ends) {
       if (end.status === 'rejected') logger.warn({ err: end.reason }, 'a worker did not stop cleanly');
     }
     // Last: the attempts that ended just now are counted.
-    await stopUpkeep();
+    await delivering.stopUpkeep();
     await notifier.stop();
-    await sender.close();
     await metrics.close();
     await probe.close();
     await connection.close();
     await closeEngines(engines);
     await closeThreads();
-    await deliveries.destroy();
-    await numbering.destroy();
-    await waiting.destroy();
+    await engine.close();
     await db.destroy();
   };
   return {
