@@ -124,9 +124,11 @@ describe('what was translated before', () => {
       target: 'tierno',
     });
     expect([...new Set((await translateNew()).asked)]).toEqual([expect.stringContaining('young')]);
-    Object.assign(provider, { edition: 'another' });
+    await service.stopWorkers();
+    await service.startWorker({ provider: { ...provider, edition: 'another' } });
     expect((await translateNew()).asked).toContain('A garden in spring');
-    Object.assign(provider, { edition: undefined });
+    await service.stopWorkers();
+    await service.startWorker({ provider });
   });
 
   it('is remembered also by the run that finds its job settled by a lost worker', async () => {
