@@ -56,4 +56,4 @@ it('each event is queued once, beside writers, rollbacks and workers of which on
   expect([...seen].sort()).toEqual(['behind', 'closing', 'no']);
   const counts = await backlogs.deliveries();
   expect([counts.length, counts.filter((count) => count !== 1).length]).toEqual([stored, 0]);
-}, 120_000);
+}, 300_000);
