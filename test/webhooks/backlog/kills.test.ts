@@ -21,11 +21,12 @@ const kill = async (process: ChildProcess) => {
 // contract.md W101
 it('each event is queued once, beside writers, rollbacks and workers of which one is killed again and again', async () => {
   let isOver = false;
+  let isBusy = true;
   let stored = 0;
   const write = async (writer: number) => {
     for (let round = 0; !isOver; round += 1) {
       const end = await backlogs.storeLate();
-      await sleep((writer * round) % 7);
+      await sleep(isBusy ? (writer * round) % 7 : 60);
       const isKept = (writer + round) % 5 !== 0;
       await end(isKept ? 'commit' : 'rollback');
       if (isKept) stored += 1;
@@ -34,7 +35,7 @@ it('each event is queued once, beside writers, rollbacks and workers of which on
   const writing = [1, 2, 3, 4].map(write);
   const seen = new Set<string>();
   const receiving = (async () => {
-    // Takes nothing until the endpoint is behind, then more than it gets until it is not: marks come and go.
+    // Takes nothing until the endpoint is behind, then more than it gets until it is not.
     for (let takes = false; !isOver; await sleep(20)) {
       const state = await backlogs.isBehind();
       seen.add(state);
@@ -45,7 +46,11 @@ it('each event is queued once, beside writers, rollbacks and workers of which on
   const stays = start();
   for (let killed = 0; killed < 8 || seen.size < 3; killed += 1) {
     const one = start();
-    await sleep(1_200);
+    await sleep(600);
+    // Fewer than are queued from the log, whatever the machine's speed: marks come and go.
+    isBusy = false;
+    await sleep(1_500);
+    isBusy = true;
     await kill(one);
   }
   isOver = true;
