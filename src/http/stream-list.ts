@@ -11,7 +11,7 @@ import { ok } from './success.ts';
 export const PAGE_BYTES = 256 * 1_024;
 
 /**
- * Pages read at once, in this process and of one workspace. The kernel takes megabytes for a client that reads nothing, so
+ * Further pages read at once, in this process and of one workspace. The kernel takes megabytes for a client that reads nothing, so
  * that its list would come as fast as the database and this process can read.
  */
 const PAGES_AT_ONCE = { total: 4, perOwner: 1 };
@@ -70,17 +70,24 @@ interface JoinedPage<Position> {
   readonly last: Position | null;
 }
 
-/** Reads a page in its turn, and joins its items; a short page needs no turn of the event loop for that. */
+/** Joins the items of a page; those of a short one need no turn of the event loop for that. */
+async function join<Position>(
+  share: Share,
+  { items, last }: ListPage<Position>,
+): Promise<JoinedPage<Position>> {
+  const length = items.reduce((sum, item) => sum + item.length, 0);
+  if (length > SHORT_PAGE) await loopTurn(share);
+  return { text: items.join(','), last };
+}
+
+/** Reads a further page in its turn. */
 async function readInTurn<Position>(
   share: Share,
   read: () => Promise<ListPage<Position>>,
 ): Promise<JoinedPage<Position>> {
   const release = await pages.take(share.of, { waitMs: share.waitMs });
   try {
-    const { items, last } = await read();
-    const length = items.reduce((sum, item) => sum + item.length, 0);
-    if (length > SHORT_PAGE) await loopTurn(share);
-    return { text: items.join(','), last };
+    return await join(share, await read());
   } finally {
     release();
   }
@@ -99,8 +106,8 @@ async function* textOf(
 /**
  * The response `{ name: [items] }` of a list that no client gets page by page and that may be long. The first page is
  * read before the status is sent, each further one when the last was taken; one that fails ends the connection, so that
- * half a list is never taken for a whole. A list of one page is a response like any other. The lists of a workspace are
- * read a page at a time (contract.md A32).
+ * half a list is never taken for a whole. A list of one page is a response like any other. Further pages of a workspace's
+ * lists are read one at a time (contract.md A32).
  * @param next reads the page after a position, in a statement of its own: PAGE_BYTES at most, and not empty unless it is
  *   the last
  */
@@ -110,7 +117,8 @@ export async function streamList<Position>(
   next: (after: Position) => Promise<ListPage<Position>>,
 ): Promise<RouteResponse> {
   const share = currentShare();
-  const { text, last } = await readInTurn(share, () => next(start));
+  // Read like any other response: what reads very much are the pages behind it.
+  const { text, last } = await join(share, await next(start));
   if (last === null) return ok({ [name]: new JsonText(`[${text}]`) });
   // Later pages are read for the same workspace.
   const read = AsyncLocalStorage.bind(next);
