@@ -5,6 +5,10 @@ import { LongestFirst } from './test/support/sequencer.ts';
 // Test files and the processes that they start load the same modules again and again.
 process.env.NODE_COMPILE_CACHE ??= fileURLToPath(new URL('node_modules/.cache/node', import.meta.url));
 
+// Workers in a test's process run workflows on its thread: their own five threads cost a second of CPU at each start.
+// Those that tests start as processes (test/support/processes.ts) have them.
+process.env.TEMPORAL_DEBUG ??= '1';
+
 const common = {
   setupFiles: ['test/support/fast-check.ts'],
   pool: 'forks' as const,
