@@ -69,12 +69,21 @@ async function leave(socket: Socket): Promise<string> {
   return chunk === undefined ? 'none' : String(chunk).slice(9, 12);
 }
 
+/** The parameter that reads on behind a page; null behind the last one, undefined of a list without pages. */
+function next(body: {
+  nextCursor?: string | null;
+  cursor?: string;
+  more?: boolean;
+}): string | null | undefined {
+  if (body.more !== undefined) return body.more ? `&after=${encodeURIComponent(body.cursor ?? '')}` : null;
+  return body.nextCursor && `&cursor=${encodeURIComponent(body.nextCursor)}`;
+}
+
 /** Reads a list to its end. @returns its bytes, and those of its longest response */
 async function readWhole(key: string, name: string, { path, items }: List) {
   const found: Record<string, number> = {};
   let [bytes, longest] = [0, 0];
-  for (let cursor: string | null = ''; cursor !== null; ) {
-    const from = cursor === '' ? '' : `&cursor=${encodeURIComponent(cursor)}`;
+  for (let from: string | null | undefined = ''; typeof from === 'string'; ) {
     const { status, text } = await call(key, 'GET', `${path}?limit=100${from}`);
     if (status !== 200) {
       problems.push(`${name} was ${status}`);
@@ -85,11 +94,14 @@ async function readWhole(key: string, name: string, { path, items }: List) {
     longest = Math.max(longest, length);
     const body = JSON.parse(text);
     for (const array of Object.keys(items)) found[array] = (found[array] ?? 0) + body[array].length;
-    const isPage = 'nextCursor' in body;
-    if (isPage && length > MOST_OF_PAGE && Object.keys(items).some((array) => body[array].length > 1)) {
+    from = next(body);
+    if (
+      from !== undefined &&
+      length > MOST_OF_PAGE &&
+      Object.keys(items).some((array) => body[array].length > 1)
+    ) {
       problems.push(`a page of ${name} has ${length} bytes`);
     }
-    cursor = isPage ? body.nextCursor : null;
   }
   if (JSON.stringify(found) !== JSON.stringify(items)) {
     problems.push(`${name} has ${JSON.stringify(found)}, not ${JSON.stringify(items)}`);

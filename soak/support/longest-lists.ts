@@ -3,6 +3,7 @@ import { EVENT_TYPES } from '../../src/events/catalog.ts';
 import { newId } from '../../src/ids.ts';
 import { PERMISSIONS } from '../../src/permissions.ts';
 import { createProject } from '../../src/projects/create.ts';
+import { MAX_CLAIMS, MAX_NOTES, MAX_SOURCES } from '../../src/research/limits.ts';
 import type { ScriptService, ScriptWorkspace } from './service.ts';
 
 /** A list of the API. */
@@ -29,6 +30,7 @@ const wideUrl = sql`'https://example.com/' || lpad(n::text, 8, '0') || repeat('a
 /** SQL: a language tag of 58 characters. */
 const tag = sql<string>`'zh-x-' || lpad(n::text, 8, '0') || repeat('-abcdefg', 5)`;
 const rows = (count: number) => sql`generate_series(1, ${count}::integer) AS n`;
+const utf8 = (json: RawBuilder<unknown>): RawBuilder<Buffer> => sql`convert_to(${json}::text, 'UTF8')`;
 const keywords = sql`array_fill(${wide(200)}, ARRAY[100])`;
 const documentText = sql`'{"version":1,"blocks":[]}'::jsonb`;
 /** Several pages of units. */
@@ -100,6 +102,18 @@ export async function fillLists(
         'block', jsonb_build_object('id', n::text, 'type', 'paragraph', 'text', ${wide(20_000)})))
     FROM ${rows(MANY)}`);
 
+  await run(sql`INSERT INTO article_sources (id, workspace_id, article_id, job_id, position, url, title, site, fetched_at,
+      hash, text) SELECT gen_random_uuid(), ${id}, ${articleId}, ${jobId}, n, ${wideUrl}, ${wide(300)}, ${wide(100)}, now(),
+      repeat('0', 64), 'Text' FROM ${rows(MAX_SOURCES)}`);
+  await run(sql`INSERT INTO article_notes (id, workspace_id, article_id, source_id, position, quote)
+    SELECT gen_random_uuid(), ${id}, ${articleId}, (SELECT id FROM article_sources
+      WHERE article_id = ${articleId}::uuid AND position = 1 + n % ${MAX_SOURCES}::integer), n, ${wide(600)}
+    FROM ${rows(MAX_NOTES)}`);
+  await run(sql`INSERT INTO article_claims (id, workspace_id, article_id, job_id, position, block_id, sentence, verdict,
+      source_id, passage) SELECT gen_random_uuid(), ${id}, ${articleId}, ${jobId}, n, lpad(n::text, 64, 'x'), ${wide(600)},
+      'supported', (SELECT id FROM article_sources WHERE article_id = ${articleId}::uuid AND position = n), ${wide(600)}
+    FROM ${rows(MAX_CLAIMS)}`);
+
   await run(sql`INSERT INTO roles (id, workspace_id, name, permissions, name_key)
     SELECT gen_random_uuid(), ${id}, ${wide(120)}, ${[...PERMISSIONS]}::text[], n::text FROM ${rows(997)}`);
   await run(sql`INSERT INTO api_keys (id, workspace_id, role_id, label, prefix, key_hash, revoked_at)
@@ -133,6 +147,17 @@ export async function fillLists(
   await run(sql`INSERT INTO webhook_open (id, workspace_id, endpoint_id, event_id, event_created_at, event_type, attempts,
       error_message, created_at) SELECT uuidv7(), ${id}, ${endpointId}, uuidv7(), now(), 'article.created', 1,
       ${wide(500)}, now() FROM ${rows(MANY)}`);
+  await run(sql`WITH stored AS (
+      INSERT INTO events (id, workspace_id, type, article_id, body, request_id, created_at)
+      SELECT uuidv7(), ${id}, 'article.created', ${articleId}, ${utf8(sql`jsonb_build_object('event', 'article.created',
+        'data', jsonb_build_object('articleId', ${articleId}::text, 'projectId', ${projectId}::text, 'title', ${wide(300)}))`)},
+        'soak', now() FROM ${rows(MANY)} RETURNING id, created_at)
+    INSERT INTO event_log (workspace_id, number, event_id, event_created_at, instant)
+    SELECT ${id}, row_number() OVER (ORDER BY id), id, created_at, now() FROM stored`);
+  await run(sql`INSERT INTO event_counters (workspace_id, number, event_id, instant)
+    SELECT workspace_id, number, event_id, instant FROM event_log WHERE workspace_id = ${id} AND number = ${MANY}
+    ON CONFLICT (workspace_id) DO UPDATE
+    SET number = excluded.number, event_id = excluded.event_id, instant = excluded.instant`);
   await run(sql`ANALYZE`);
 
   const count = async (table: string): Promise<number> => {
@@ -155,6 +180,10 @@ export async function fillLists(
       path: ofWorkspace(`webhooks/${endpointId}/deliveries`),
       items: { deliveries: 100 },
     },
+    listWebhookDeliveries: { path: ofWorkspace('webhooks/deliveries'), items: { deliveries: MANY } },
+    pullEvents: { path: ofWorkspace('events'), items: { events: MANY } },
+    listSources: { path: ofArticle('sources'), items: { sources: MAX_SOURCES } },
+    listClaims: { path: ofArticle('claims'), items: { claims: MAX_CLAIMS } },
     listProjects: { path: ofWorkspace('projects'), items: { projects: 1_000 } },
     listArticles: { path: ofWorkspace('articles'), items: { articles: LANGUAGES + 2 } },
     listArticleVersions: { path: ofGroup('versions'), items: { versions: LANGUAGES } },
