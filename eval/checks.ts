@@ -4,7 +4,6 @@ import type { WritingBrief } from '../src/generation/writing/brief.ts';
 import { checkDraft, type DraftChecks } from '../src/generation/writing/editing/check-draft.ts';
 import { hasCitation } from '../src/generation/writing/editing/cited-blocks.ts';
 import { draftSources } from '../src/generation/writing/editing/sources.ts';
-import { customersWords } from '../src/generation/writing/said.ts';
 import type { WrittenArticle } from './write-article.ts';
 
 /** What can be said of an article without a model: the checks of a run's report, and what is countable in its document. */
@@ -31,7 +30,7 @@ export function checkArticle(
   }
   const links = document.blocks.flatMap((block) => ('links' in block ? (block.links ?? []) : []));
   return {
-    ...checkDraft(draft, draftSources(brief, customersWords(brief, outline))),
+    ...checkDraft(draft, draftSources(brief, null)),
     words: countWords(document),
     sections: outline.sections.length,
     edits: edited.applied.length,

@@ -72,7 +72,9 @@ export async function writeArticle(
     const { id, heading } = outline.sections[index] ?? { id: FAQ_ID, heading: faqHeading(language) };
     return { id, heading, planned: planned[index] ?? 0, blocks };
   });
-  const requested = await orNull(requestEdits(writer, { brief, outline, plan, parts: draft, signal }));
+  const requested = await orNull(
+    requestEdits(writer, { brief, outline, isApproved: false, plan, parts: draft, signal }),
+  );
   const headings = countTextWords(draft.map(({ heading }) => heading).join('\n'));
   const edited = applyEdits(
     draft.map(({ blocks }) => blocks),

@@ -33,8 +33,8 @@ export async function editArticle(dependencies: WritingDependencies, task: Writi
     const written = { ...work, outline: required(work.outline) };
     const texts = textParts(written);
     const draft = texts.map(({ text, ...part }) => ({ ...part, blocks: text.blocks }));
-    const { brief, outline, plan } = written;
-    const request = { brief, outline, plan, parts: draft, answered, signal: task.signal };
+    const { brief, outline, isApproved, plan } = written;
+    const request = { brief, outline, isApproved, plan, parts: draft, answered, signal: task.signal };
     return applied(written, texts, await requestEdits(writer, request));
   });
 }

@@ -9,7 +9,7 @@ import { countCalls } from './count-calls.ts';
 import { noteFailure } from './failures.ts';
 import type { Outline } from './outline.ts';
 import { type NewContent, ofKind, type Part, readParts, storePart } from './parts.ts';
-import { briefNote, notesOfRun } from './research/notes.ts';
+import { briefNote, isApprovedRun, notesOfRun } from './research/notes.ts';
 import { partKey, takeOverPart } from './take-over.ts';
 import type { WritingBrief } from './writing/brief.ts';
 import type { StoredPlan } from './writing/plan.ts';
@@ -68,6 +68,8 @@ export async function readWork(db: Database, jobId: JobId) {
     /** Where the notes of the brief are from, by their numbers. */
     notes,
     outline: (outline?.content ?? null) as Outline | null,
+    /** A person approved the outline: its words are the customer's. */
+    isApproved: isApprovedRun(parts),
     plan: (plan?.content as StoredPlan | null | undefined)?.plan ?? null,
     parts,
   };

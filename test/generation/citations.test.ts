@@ -160,7 +160,7 @@ describe('a model that invents figures and citations', () => {
             notes: [{ quote: '1000 litres', title: '', site: '', published: null }],
           };
           const part = { id: 's', planned: 100, blocks: written };
-          const { figures } = checkDraft([part], draftSources(brief, { said: '', addresses: new Set() }));
+          const { figures } = checkDraft([part], draftSources(brief, null));
           const told = new Set(figures.map(({ figure }) => figure));
           const prose = written.filter(({ type }) => type === 'paragraph').slice(0, 20);
           for (const block of prose) {

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { beforeEach, expect, it } from 'vitest';
+import type { Outline } from '../../src/generation/outline.ts';
 import type { ArticleId } from '../../src/ids.ts';
 import { useGenerations } from '../support/generating.ts';
 import { createStandInResearch, PAGES, resetResearch } from '../support/researching.ts';
@@ -48,6 +49,16 @@ it('whatever a model invents, citations lead to pages that were read and hold th
     fc.asyncProperty(fc.array(invented, { minLength: 3, maxLength: 3 }), async (sections) => {
       resetResearch(web);
       writers.questions = [];
+      // A figure that the model put into its own outline is no less invented.
+      writers.responses.outline = async (question) => {
+        const { object, ...written } = await writers.pseudo.ask(question);
+        const outline = object as Outline;
+        const planned = outline.sections.map((section, index) => {
+          const number = sections[index % sections.length]?.[0]?.number ?? '';
+          return { ...section, purpose: `${section.purpose} Gardens take ${number} litres.` };
+        });
+        return { ...written, object: { ...outline, sections: planned } };
+      };
       writers.responses.section = async (question) => {
         const written = await writers.pseudo.ask(question);
         const own = sections[(question.number - 1) % sections.length] ?? [];

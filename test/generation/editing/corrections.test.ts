@@ -102,7 +102,14 @@ describe('the second pass over a draft that takes two readings', () => {
 // contract.md G71
 it('the first pass takes no edit of a block that its reading has not shown either', async () => {
   model = await startScripted({ edits: [edit(12, 'Other half.')] }, { edits: [edit(12, 'Own half.')] });
-  const request = { brief: briefOf(), outline: outlineOf('One'), plan: null, parts: LONG, signal: never };
+  const request = {
+    brief: briefOf(),
+    outline: outlineOf('One'),
+    isApproved: false,
+    plan: null,
+    parts: LONG,
+    signal: never,
+  };
   const { edits, unusable } = await requestEdits(model.writer, request);
   expect(edits).toMatchObject([{ blockId: 'c5', block: { text: 'Own half.' } }]);
   expect(unusable).toBe(1);
@@ -185,6 +192,7 @@ describe('a block that cites', () => {
     const first = {
       brief,
       outline: outlineOf('One'),
+      isApproved: false,
       plan: null,
       parts: [part('p', ...blocks)],
       signal: never,

@@ -38,6 +38,7 @@ const request = (more: Partial<Parameters<typeof requestEdits>[1]> = {}) =>
   requestEdits(model.writer, {
     brief: briefOf({ topic: 'Roses in 2019', primaryKeyword: 'peonies' }),
     outline,
+    isApproved: false,
     plan: null,
     parts,
     signal: never,

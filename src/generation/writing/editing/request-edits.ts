@@ -1,7 +1,6 @@
 /** Asks a model to read a draft to its end: the editor's pass. */
 import type { Plan } from '../plan.ts';
 import type { FoundInDraft } from '../prompts/edits.ts';
-import { customersWords } from '../said.ts';
 import type { ArticleWriter } from '../writer.ts';
 import { MAX_EDITS } from './apply-edits.ts';
 import { checkDraft, type DraftSources } from './check-draft.ts';
@@ -12,6 +11,8 @@ import { type DraftToEdit, numberCorrectable, type RequestedEdits, readInTurn } 
 import { draftSources } from './sources.ts';
 
 export interface EditsRequest extends DraftToEdit {
+  /** A person approved the outline: its words are the customer's. */
+  readonly isApproved: boolean;
   /** What the sections were written by; null when there is none. */
   readonly plan: Plan | null;
 }
@@ -21,8 +22,8 @@ export interface EditsRequest extends DraftToEdit {
  * @throws {ProviderError} as `readInTurn`
  */
 export function requestEdits(writer: ArticleWriter, request: EditsRequest): Promise<RequestedEdits> {
-  const { brief, outline, plan, parts, signal } = request;
-  const sources = draftSources(brief, customersWords(brief, outline));
+  const { brief, outline, isApproved, plan, parts, signal } = request;
+  const sources = draftSources(brief, isApproved ? outline : null);
   const known = figuresIn(sources.texts);
   const notes = brief.notes.map((_, index) => index + 1);
   // A figure from nowhere may be taken out beside a citation, too (contract.md N27).
