@@ -8,7 +8,7 @@ import { useDataFolder } from './data-folder.ts';
 import { listenToAll } from './events.ts';
 import { type JobOptions, useJobs } from './jobs.ts';
 import type { Answer, TestService, TestWorkspace } from './service.ts';
-import { translating } from './translating.ts';
+import { createStandIn, translating } from './translating.ts';
 
 /** A stand-in for a model that draws: does what the test says, then draws a plain picture, another one for each seed. */
 export interface StandInModel extends ImageModel {
@@ -107,20 +107,22 @@ export const drawing = (service: TestService) => {
 };
 
 /**
- * What a file about images that are made anew needs: the service with a worker on a stand-in for the model, an operator, and
- * for each test a fresh workspace that hears all events.
+ * What a file about images that are made anew needs: the service with a worker on stand-ins for the model and the engine, an
+ * operator, and for each test a fresh workspace that hears all events.
  */
 export function useDrawing({ credits = 20, env = {} }: JobOptions = {}) {
   const model = createStandInModel();
+  const provider = createStandIn();
   const folder = useDataFolder();
   const jobs = useJobs(
-    { imageModel: model },
+    { imageModel: model, provider },
     { credits, env: { IMAGE_PROVIDER: 'pseudo', DATA_DIR: folder, ...env } },
     (workspace) => listenToAll(jobs.service.db, workspace.id).then(() => undefined),
   );
   beforeEach(() => {
     model.behave = async () => undefined;
     model.requests.length = 0;
+    provider.behave = async () => undefined;
   });
-  return { ...jobs, model, calls: drawing(jobs.service) };
+  return { ...jobs, model, provider, calls: drawing(jobs.service) };
 }
