@@ -167,6 +167,16 @@ it("many uploads at once are stored or 503, and another workspace's requests are
   expect(assets).toHaveLength(statuses.filter((status) => status === 201).length);
 });
 
+// contract.md G116
+it('no image is made anew where no model draws: 409, and nothing is queued', async () => {
+  const { id } = await editor.create(projectId);
+  const { body } = await editor.upload('POST', assetsOf(id), png(30, 20));
+  const regenerate = `${assetsOf(id)}/${body.asset.id}/regenerate`;
+  const refused = await editor.call('POST', regenerate, { prompt: 'A bed in spring' });
+  expect([refused.status, refused.body.details]).toEqual([409, { reason: 'images_unavailable' }]);
+  expect((await editor.call('GET', `/api/articles/${id}/jobs`)).body.jobs).toEqual([]);
+});
+
 it('an SVG is a download that may run nothing', async () => {
   const { id } = await editor.create(projectId);
   const { body } = await editor.upload('POST', assetsOf(id), SVG, 'image/svg+xml');

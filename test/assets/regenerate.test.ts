@@ -409,12 +409,41 @@ describe('while an image is made anew', () => {
     expect(await editor().storageUsed()).toBe(await bytesOfAssets());
   });
 
-  it('an empty draft can be generated, and stays QUEUED until that job begins', async () => {
+  it('its empty draft is generated, and each job ends by itself', async () => {
     const { id } = await editor().create(await service.project(workspace), { documentJson: documentOf() });
     const cover = (await editor().upload('PUT', `/api/articles/${id}/hero`, await picture(7))).body.asset;
-    const job = await calls.regenerateTo(workspace, cover);
-    expect(job.status).toBe('COMPLETED');
+    const { promise: drawn, resolve: go } = Promise.withResolvers<undefined>();
+    model.behave = async ({ prompt, signal }) => {
+      if (prompt.includes('A bed in spring')) await Promise.race([drawn, hang(signal)]);
+      return undefined;
+    };
+    const redrawing = await calls.regenerate(workspace, cover);
     expect((await calls.readArticle(workspace, id)).status).toBe('DRAFT');
+    await eventually(
+      async () => model.requests.length,
+      (count) => count === 1,
+    );
+    const generated = await service.call(workspace.key, 'POST', `/api/articles/${id}/generate`, {
+      generationConfig: { topic: 'Beds', wordCount: 200, imageCount: 2 },
+    });
+    expect(generated.body).toMatchObject({ article: { status: 'QUEUED' } });
+    expect(await calls.untilFinal(workspace, generated.body.job.id)).toMatchObject({
+      status: 'COMPLETED',
+      consumedCredits: 3,
+    });
+    go(undefined);
+    expect(await calls.untilFinal(workspace, redrawing.id)).toMatchObject({
+      status: 'COMPLETED',
+      consumedCredits: 1,
+    });
+    expect(await calls.readAsset(workspace, cover)).toMatchObject({ id: cover.id, role: 'hero' });
+    const sent = (await editor().events(id)).filter(({ event }) => event.startsWith('image.'));
+    expect(sent.map(({ event, data }) => [event, data.type])).toEqual([
+      ['image.generated', 'inline'],
+      ['image.regenerated', undefined],
+    ]);
+    expect(await left()).toEqual({ balance: 16, reserved: 0, available: 16 });
+    expect(await editor().storageUsed()).toBe(await bytesOfAssets());
   });
 
   // contract.md G118

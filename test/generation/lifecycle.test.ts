@@ -65,6 +65,11 @@ describe('a generation', () => {
       { event: 'credits.consumed', data: { articleId, jobId, credits: 1 } },
     ]);
     expect(await calls.readWallet(workspace)).toEqual({ balance: 19, reserved: 0, available: 19 });
+    // Nothing drew: this service has no image model.
+    const { report } = (await service.call(workspace.key, 'GET', `/api/jobs/${jobId}/report`)).body;
+    expect(report.images.items).toMatchObject([{ reason: 'no_model', answered: 0, unanswered: 0 }]);
+    const { assets } = (await service.call(workspace.key, 'GET', `/api/articles/${articleId}/assets`)).body;
+    expect([assets, await edit().storageUsed()]).toEqual([[], 0]);
   });
 
   // contract.md G13
