@@ -92,6 +92,7 @@ describe('an image that fails is not charged, and the text is saved:', () => {
     ['an empty list', sent()],
     ['a refusal by policy', POLICY],
     ['text as base64', sent(Buffer.from('no image at all').toString('base64'))],
+    ['an address in a private network', { body: { created: 1, data: [{ url: 'http://10.0.0.1/1.png' }] } }],
   ])('%s', async (_, response) => {
     server.answer = () => response;
     const { article, job } = await calls.generateTo(workspace, { imageCount: 3 });
@@ -100,6 +101,17 @@ describe('an image that fails is not charged, and the text is saved:', () => {
       expect([state, unanswered]).toEqual(['failed', 0]);
       expect(['refused', 'not_an_image']).toContain(reason);
       expect(Number(answered)).toBeLessThanOrEqual(2);
+    }
+  });
+
+  it('30 MB, which may take longer than a call has', async () => {
+    server.answer = () => sent(Buffer.alloc(30_000_000).toString('base64'));
+    const { article, job } = await calls.generateTo(workspace, { imageCount: 2 });
+    await expectTextAlone(article.id, job);
+    for (const [state, , answered, unanswered] of await outcomesOf(job.id)) {
+      expect(state).toBe('failed');
+      expect(Number(answered)).toBeLessThanOrEqual(2);
+      expect(Number(unanswered)).toBeLessThanOrEqual(4);
     }
   });
 
