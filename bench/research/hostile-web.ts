@@ -57,8 +57,23 @@ function misbehave(host: string, response: ServerResponse): boolean {
   }
 }
 
-const HOSTS = [...Object.keys(BODIES), 'endless', 'slow', 'private', 'pdf', 'encoded', 'stars', 'broken'];
-const STARS = `User-agent: *\n${`Disallow: /${'*a'.repeat(1_000)}b\n`.repeat(200)}`;
+const HOSTS = [
+  ...Object.keys(BODIES),
+  'endless',
+  'slow',
+  'private',
+  'pdf',
+  'encoded',
+  'stars',
+  'broken',
+  'forbids',
+];
+/** By host; others have none. */
+const ROBOTS: Readonly<Record<string, [number, string]>> = {
+  stars: [200, `User-agent: *\n${`Disallow: /${'*a'.repeat(1_000)}b\n`.repeat(200)}`],
+  forbids: [200, 'User-agent: *\nDisallow: /\n'],
+  broken: [503, ''],
+};
 
 export interface HostileWeb {
   /** Of the search server. */
@@ -76,10 +91,11 @@ export async function startHostileWeb(): Promise<HostileWeb> {
     const [host = ''] = (request.headers.host ?? '').split('.');
     if (request.url?.startsWith('/search') === true) {
       searches += 1;
-      // Each search begins with another host, so that all of them are read.
+      // Each search begins with another host, so that all of them are read, and has three pages of it.
       const turned = HOSTS.map((_, at) => HOSTS[(at + searches) % HOSTS.length] ?? '');
-      const results = turned.slice(0, 10).map((name) => ({
-        url: `http://${name}.localhost:${port}/${'a'.repeat(200)}`,
+      const names = [turned[0], turned[0], ...turned].slice(0, 10);
+      const results = names.map((name, at) => ({
+        url: `http://${name}.localhost:${port}/${at}${'a'.repeat(200)}`,
         title: name,
         content: SENTENCE,
         engines: ['stand-in'],
@@ -88,8 +104,8 @@ export async function startHostileWeb(): Promise<HostileWeb> {
         .writeHead(200, { 'content-type': 'application/json' })
         .end(JSON.stringify({ results, unresponsive_engines: [] }));
     } else if (request.url === '/robots.txt') {
-      if (host === 'stars') response.writeHead(200, { 'content-type': 'text/plain' }).end(STARS);
-      else response.writeHead(host === 'broken' ? 503 : 404).end();
+      const [status, rules] = ROBOTS[host] ?? [404, ''];
+      response.writeHead(status, { 'content-type': 'text/plain' }).end(rules);
     } else {
       requested += 1;
       if (misbehave(host, response)) return;

@@ -1,7 +1,8 @@
 /**
  * What runs that read hostile pages cost another tenant: the times of GET /api/whoami by one key, and of translations of 300 words,
  * which the same worker makes, alone and while three runs of another tenant research a web of pages that hold up parsers, never end,
- * redirect inwards, or have rules made to be slow. Promised (contract.md N38) is that the 99th percentile of whoami grows by 50 ms at most.
+ * redirect inwards, or have rules that forbid or are made to be slow. Promised (contract.md N38) is that the 99th percentile of whoami
+ * grows by 50 ms at most; and the memory of the worker is shown.
  *
  * Environment: BENCH_ROUNDS (3), BENCH_SECONDS (10) for each measurement.
  */
@@ -12,6 +13,7 @@ import { startEphemeralEngines, temporaryFolder } from '../../soak/support/engin
 import { print, quantile, setting } from '../../soak/support/report.ts';
 import { createScriptService, type ScriptWorkspace } from '../../soak/support/service.ts';
 import { createTranslations, untilEnded } from '../../soak/support/translations.ts';
+import { memory } from '../../soak/support/usage.ts';
 import { createProject } from '../../src/projects/create.ts';
 import { startChild } from '../lib/child.ts';
 import { report } from '../lib/suite.ts';
@@ -43,7 +45,7 @@ const server = await startChild(new URL('../auth/service.ts', import.meta.url), 
   ...features,
   PORT: '0',
 });
-await service.startWorker(features);
+const worker = await service.startWorker(features);
 const translations = await createTranslations(service);
 const other = await service.workspace('Other');
 const crowd: ScriptWorkspace[] = [];
@@ -152,6 +154,7 @@ const reads = await service.db
   .execute();
 print(`runs: ${statuses.join(', ')}`);
 print(`pages: ${reads.map(({ refusal, pages }) => `${pages} ${refusal ?? 'read'}`).join(', ')}`);
+const { highest } = memory(worker.pid);
 await pool.close();
 await server.stop();
 await translations.close();
@@ -178,7 +181,10 @@ report(
       bare: of(alone, 'translation'),
     },
   ],
-  [{ name: 'hostile pages: whoami beside, median, ms', values: of(beside, 'median') }],
+  [
+    { name: 'hostile pages: whoami beside, median, ms', values: of(beside, 'median') },
+    { name: 'hostile pages: most memory of the worker, MiB', values: [highest] },
+  ],
 );
 const grown = quantile(of(beside, 'whoami'), 0.5) - quantile(of(alone, 'whoami'), 0.5);
 if (grown > PROMISED_MS || statuses.some((status) => status !== 'COMPLETED')) {

@@ -1,9 +1,10 @@
 import { beforeEach, expect, it } from 'vitest';
+import type { SearchPurpose } from '../../src/db/tables/jobs.ts';
 import { gather } from '../../src/generation/research/gather.ts';
 import { readPageRows, readPages, readSearches } from '../../src/generation/research/rows.ts';
 import type { JobId } from '../../src/ids.ts';
 import { ProviderError } from '../../src/providers/types.ts';
-import { RESEARCH_BOUNDS } from '../../src/research/limits.ts';
+import { CLAIM_BOUNDS, RESEARCH_BOUNDS, type ResearchBounds } from '../../src/research/limits.ts';
 import { createStandInResearch, PAGES, resetResearch } from '../support/researching.ts';
 import { useAdmission } from './support/admission.ts';
 
@@ -11,19 +12,20 @@ const { service, workspace, request } = useAdmission();
 const web = createStandInResearch();
 beforeEach(() => resetResearch(web));
 
+const BOUNDS: Record<SearchPurpose, ResearchBounds> = { research: RESEARCH_BOUNDS, claims: CLAIM_BOUNDS };
 const QUERIES = ['water for tomatoes', 'tomatoes in pots'];
 
 /** What a run of a job that is open would gather, as often as it is called. */
-async function gathering(queries = QUERIES) {
+async function gathering(queries = QUERIES, purpose: SearchPurpose = 'research') {
   const { job } = (await request()).body;
-  const of = { jobId: job.id as JobId, purpose: 'research' as const };
+  const of = { jobId: job.id as JobId, purpose };
   const again = (research = web): Promise<void> =>
     gather(
       { db: service.db, research },
       {
         ...of,
         workspaceId: workspace.id,
-        bounds: RESEARCH_BOUNDS,
+        bounds: BOUNDS[purpose],
         queries,
         known: [],
         signal: new AbortController().signal,
@@ -81,23 +83,30 @@ it('asks a search engine that is away three times, then does without', async () 
 });
 
 // contract.md N4
-it('reads at most twelve pages, two of one site, however many are found', async () => {
-  web.pages = new Map(
-    Array.from({ length: 40 }, (_, number) => [
-      `https://site-${Math.floor(number / 4)}.example/${number}`,
-      `Page ${number} says that it needs ${number} litres.`,
-    ]),
-  );
-  const { of, again } = await gathering(Array.from({ length: 30 }, (_, number) => `query ${number}`));
-  await again();
-  expect(web.searched).toHaveLength(15);
-  expect(web.read).toHaveLength(12);
-  const sites = Map.groupBy(web.read, (url) => new URL(url).hostname);
-  for (const [, urls] of sites) expect(urls.length).toBeLessThanOrEqual(2);
-  await again();
-  expect(web.read).toHaveLength(12);
-  expect(await readPages(service.db, of.jobId)).toHaveLength(12);
-});
+it.each([
+  ['twelve pages by fifteen searches for research', 'research', 15, 12],
+  ['twenty pages by twenty searches for claims', 'claims', 20, 20],
+] as const)(
+  'reads at most %s, two of one site, however many are found',
+  async (_, purpose, searches, most) => {
+    web.pages = new Map(
+      Array.from({ length: 60 }, (_, number) => [
+        `https://site-${Math.floor(number / 4)}.example/${number}`,
+        `Page ${number} says that it needs ${number} litres.`,
+      ]),
+    );
+    const queries = Array.from({ length: 30 }, (_, number) => `query ${number}`);
+    const { of, again } = await gathering(queries, purpose);
+    await again();
+    expect(web.searched).toHaveLength(searches);
+    expect(web.read).toHaveLength(most);
+    const sites = Map.groupBy(web.read, (url) => new URL(url).hostname);
+    for (const [, urls] of sites) expect(urls.length).toBeLessThanOrEqual(2);
+    await again();
+    expect(web.read).toHaveLength(most);
+    expect(await readPages(service.db, of.jobId)).toHaveLength(most);
+  },
+);
 
 // contract.md N22
 it('requests nothing for a job that has ended', async () => {
