@@ -5,7 +5,7 @@ import { createPseudoProvider } from '../../src/providers/pseudo.ts';
 import { ProviderError, type TranslationProvider } from '../../src/providers/types.ts';
 import { useJobs } from '../support/jobs.ts';
 import type { TestWorkspace } from '../support/service.ts';
-import { translating } from '../support/translating.ts';
+import { hang, translating } from '../support/translating.ts';
 import { eventually } from '../support/wait.ts';
 
 const SLOTS = 3;
@@ -41,7 +41,7 @@ it('a call does not wait for the calls that another workspace has queued before 
   behave = async (workspace, signal) => {
     // The first call of a run is its title, which its four lanes wait for.
     if (workspace === many.id && callsOf(many) <= RUNS) return;
-    await gate.promise;
+    await Promise.race([gate.promise, hang(signal)]);
     await sleep(50, undefined, { signal });
   };
   const jobs = await translateMany(many, RUNS);
@@ -80,7 +80,7 @@ it('the four calls of a workspace with a single job come before the second call 
   behave = async (workspace, signal) => {
     // The first call of a run is its title, which its four lanes wait for.
     if (workspace !== one.id && called.filter((id) => id === workspace).length <= 2) return;
-    await gate.promise;
+    await Promise.race([gate.promise, hang(signal)]);
     await sleep(100, undefined, { signal });
   };
   // The second begins when the first has ended, while a third waits.

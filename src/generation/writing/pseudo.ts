@@ -52,7 +52,7 @@ const SENTENCES = [
   'Nothing in it was read anywhere, and nothing in it was made up.',
 ];
 
-const NUMBERS = ['one', 'two', 'three', 'four', 'five', 'six', 'seven', 'eight', 'nine', 'ten'];
+const DIGITS = ['zero', 'one', 'two', 'three', 'four', 'five', 'six', 'seven', 'eight', 'nine'];
 
 /**
  * The offline default without a model: English sentences of exactly the requested length, whatever the language, marked as
@@ -154,7 +154,7 @@ function sectionOf({ brief, section, number, words, articles }: QuestionOf<'sect
   // Each section quotes notes of its own.
   const quotedFrom = 1 + (number - 1) * QUOTED_NOTES;
   const paragraphs = lengths.map((length, index) => {
-    const place = `paragraph ${index + 1} of section ${number}`;
+    const place = `paragraph ${inWords(index + 1)} of section ${inWords(number)}`;
     const long = `${OPENING} ${languageOf(brief.config.language)}, ${place}.`;
     const see = `${long} See also ${linked} for more.`;
     const quoted = index < QUOTED_NOTES ? sentenceOf(brief.notes, quotedFrom + index) : null;
@@ -180,15 +180,18 @@ function sectionOf({ brief, section, number, words, articles }: QuestionOf<'sect
 }
 
 const itemsOf = (section: number): string[] =>
-  NUMBERS.slice(0, 3).map((word) => `Pseudo point ${word} of section ${section}`);
+  [1, 2, 3].map((point) => `Pseudo point ${inWords(point)} of section ${inWords(section)}`);
 
 function faqOf({ brief, words }: QuestionOf<'faq'>): string[] {
   const topic = plainWords(brief.config.topic, 'this topic');
   const source = sentencesAbout({ heading: 'the questions', topic, keyword: topic });
-  const titles = NUMBERS.slice(0, QUESTIONS).map((word) => `What is pseudo question ${word} about ${topic}?`);
+  const titles = Array.from(
+    { length: QUESTIONS },
+    (_, index) => `What is pseudo question ${inWords(index + 1)} about ${topic}?`,
+  );
   const lengths = evenly(Math.max(QUESTIONS, words - countTextWords(titles.join('\n'))), QUESTIONS);
   return titles.flatMap((question, index) => {
-    const opening = `${OPENING} ${languageOf(brief.config.language)}, answer ${index + 1}.`;
+    const opening = `${OPENING} ${languageOf(brief.config.language)}, answer ${inWords(index + 1)}.`;
     return [`### ${question}`, exactly(lengths[index] ?? 0, [opening], source, index + 1)];
   });
 }
@@ -265,13 +268,16 @@ function exactly(words: number, openings: readonly string[], next: () => string,
 
 /** A sentence of exactly this many words, mostly numbers. */
 function rest(words: number, number: number): string {
-  const beginning = ['Pseudo', 'words', `${number}`].slice(0, words);
+  const beginning = ['Pseudo', 'words', inWords(number)].slice(0, words);
   const numbers = Array.from(
     { length: words - beginning.length },
-    (_, index) => NUMBERS[index % NUMBERS.length],
+    (_, index) => DIGITS[index % DIGITS.length],
   );
   return `${[...beginning, ...numbers].join(' ')}.`;
 }
+
+/** A number digit by digit: a figure in pseudo text would be one that no source has (contract.md N27). */
+const inWords = (number: number): string => [...`${number}`].map((digit) => DIGITS[Number(digit)]).join('-');
 
 /** Splits `total` into `count` integers that differ by at most one. */
 const evenly = (total: number, count: number): number[] =>
