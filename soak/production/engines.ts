@@ -15,6 +15,7 @@ import { readCompose, serviceOf } from '../../test/deployment/support/compose-fi
 import { SECRETS_KEYS } from '../../test/support/secret-keys.ts';
 import { quietPort } from '../support/durable-engines.ts';
 import { type Engines, migrate, temporaryFolder, writeBundle } from '../support/engines.ts';
+import { PARTITION_MINUTES } from './partitions.ts';
 import { temporalServer } from './temporal-server.ts';
 
 /** The engines of docker-compose.yml; the database is the service's own, as its own role. */
@@ -144,7 +145,7 @@ export async function startComposeEngines(print: (line: string) => void): Promis
 
     const { DATABASE_URL = '' } = serviceOf(compose, 'server').environment;
     const databaseUrl = DATABASE_URL.replace('@postgres:5432/', `@${LOOPBACK}:${postgresPort}/`);
-    await migrate(databaseUrl);
+    await migrate(databaseUrl, PARTITION_MINUTES);
     return {
       databaseUrl,
       temporalAddress,

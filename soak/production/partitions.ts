@@ -7,6 +7,8 @@ import { listPartitions, PARTITIONED, rotatePartitions } from '../../src/db/part
 export const PARTITION_MINUTES = 1;
 const EVERY_MS = 60_000;
 const RETENTION_MS = 3 * 60_000;
+/** By then a partition is older than the retention. */
+const FIRST_DROP_ROUND = 6;
 
 export interface Rolling {
   rounds: number;
@@ -64,6 +66,8 @@ export function rollPartitions(db: Database, note: (line: string) => void): Roll
     async stop() {
       stopping.abort();
       await running;
+      if (rolling.dropped === 0 && rolling.rounds > FIRST_DROP_ROUND)
+        rolling.problems.push(`no partition was dropped in ${rolling.rounds} rounds`);
     },
   };
   const running = run();

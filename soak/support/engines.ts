@@ -30,10 +30,11 @@ export async function writeBundle(folder: string): Promise<string> {
   return file;
 }
 
-export async function migrate(databaseUrl: string): Promise<void> {
+/** @param partitionMinutes length of the first partitions; a day by default */
+export async function migrate(databaseUrl: string, partitionMinutes?: number): Promise<void> {
   const db = createDatabase({ connectionString: databaseUrl });
   try {
-    await migrateToLatest(db);
+    await migrateToLatest(db, undefined, partitionMinutes);
   } finally {
     await db.destroy();
   }

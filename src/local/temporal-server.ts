@@ -7,7 +7,7 @@ import { invocation } from './privileges.ts';
 import { endProcess, findProcesses, isAlive, processIdentitySchema } from './process-identity.ts';
 import type { TemporalCli } from './temporal-release.ts';
 
-/** The search attributes of our workflows, all of type Keyword (design.md §10). */
+/** The search attributes of our workflows, all of type Keyword. */
 export const SEARCH_ATTRIBUTES = ['WorkspaceId', 'ArticleId', 'EndpointId', 'EventType', 'JobKind'] as const;
 
 /** The dev server makes this namespace itself. */

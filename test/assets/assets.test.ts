@@ -20,7 +20,7 @@ import { createAddressGuard } from '../../src/outbound/resolver.ts';
 import { onBehalfOf } from '../../src/threads/share.ts';
 import { setLimits } from '../../src/workspaces/set-limits.ts';
 import { documentOf, type Editing, editing, PNG, paragraph } from '../articles/support.ts';
-import { png, useTestMedia } from '../support/images.ts';
+import { decoders, png, useTestMedia } from '../support/images.ts';
 import { startReceiver } from '../support/receiver.ts';
 import { type TestWorkspace, useTestService } from '../support/service.ts';
 import { eventually } from '../support/wait.ts';
@@ -165,6 +165,26 @@ it("many uploads at once are stored or 503, and another workspace's requests are
   expect(new Set(statuses)).toEqual(statuses.includes(503) ? new Set([201, 503]) : new Set([201]));
   const { assets } = (await editor.call('GET', assetsOf(id))).body;
   expect(assets).toHaveLength(statuses.filter((status) => status === 201).length);
+});
+
+// contract.md F51
+it('an upload whose decoder is killed is 503 and leaves nothing behind; the next one is stored', async () => {
+  const { id } = await editor.create(projectId);
+  for (const pid of decoders()) process.kill(pid, 'SIGKILL');
+  await eventually(
+    async () => decoders(),
+    ({ length }) => length === 0,
+  );
+  const upload = editor.upload('POST', assetsOf(id), png(8_000, 5_000));
+  const [decoder = 0] = await eventually(
+    async () => decoders(),
+    ({ length }) => length > 0,
+  );
+  process.kill(decoder, 'SIGKILL');
+  const { status, headers } = await upload;
+  expect([status, headers.get('retry-after')]).toEqual([503, expect.any(String)]);
+  expect((await editor.call('GET', assetsOf(id))).body.assets).toEqual([]);
+  expect((await editor.upload('POST', assetsOf(id), PNG)).status).toBe(201);
 });
 
 // contract.md G116

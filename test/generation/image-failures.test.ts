@@ -1,4 +1,3 @@
-import { readdirSync, readFileSync } from 'node:fs';
 import sharp from 'sharp';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { blobFolder, createLocalBlobStore } from '../../src/blobs/blob-store.ts';
@@ -10,6 +9,7 @@ import { ProviderError } from '../../src/providers/types.ts';
 import { useDataFolder } from '../support/data-folder.ts';
 import { type EngineResponse, silence, startEngineServer } from '../support/engine-server.ts';
 import { useGenerations } from '../support/generating.ts';
+import { decoders } from '../support/images.ts';
 import { eventually } from '../support/wait.ts';
 import { imagesIn } from './support/images.ts';
 import { controlSteps, type StepControl } from './support/steps.ts';
@@ -300,18 +300,3 @@ it('goes on when what decodes its images is killed, and asks for none of them ag
   expect(drawn).toBe(2);
   expect((await outcomesOf(job.id)).map(([state]) => state)).toEqual(['delivered', 'delivered']);
 });
-
-/** Processes of this one that decode images. */
-const decoders = (): number[] =>
-  readdirSync('/proc')
-    .map(Number)
-    .filter((pid) => {
-      try {
-        const parent = /\) \S (\d+)/.exec(readFileSync(`/proc/${pid}/stat`, 'utf8'))?.[1];
-        const command = readFileSync(`/proc/${pid}/cmdline`, 'utf8');
-        return Number(parent) === process.pid && command.includes('media/child.ts');
-      } catch {
-        // It has ended, or is no process.
-        return false;
-      }
-    });

@@ -1,3 +1,4 @@
+import { readdirSync, readFileSync } from 'node:fs';
 import { crc32, deflateSync } from 'node:zlib';
 import { afterAll } from 'vitest';
 import { createMediaProcessor, type LocalMediaProcessor } from '../../src/media/processor.ts';
@@ -9,6 +10,21 @@ export function useTestMedia(): LocalMediaProcessor {
   afterAll(() => media.close());
   return media;
 }
+
+/** Processes of this one that decode images. */
+export const decoders = (): number[] =>
+  readdirSync('/proc')
+    .map(Number)
+    .filter((pid) => {
+      try {
+        const parent = /\) \S (\d+)/.exec(readFileSync(`/proc/${pid}/stat`, 'utf8'))?.[1];
+        const command = readFileSync(`/proc/${pid}/cmdline`, 'utf8');
+        return Number(parent) === process.pid && command.includes('media/child.ts');
+      } catch {
+        // It has ended, or is no process.
+        return false;
+      }
+    });
 
 /** An SVG of its own for every number, of about so many bytes: it is stored as it is and has no preview. */
 export const svg = (number: number, bytes = 0): Buffer =>
