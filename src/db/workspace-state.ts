@@ -24,7 +24,7 @@ export const isServedWorkspace = (id: WorkspaceId | RawBuilder<unknown>): RawBui
   EXISTS (SELECT FROM workspaces
     WHERE workspaces.id = ${id} AND workspaces.deleted_at IS NULL AND workspaces.suspended_at IS NULL)`;
 
-/** 403 for every request of a suspended workspace (contract.md L6). */
+/** 403 for every request of a suspended workspace (contract.md L5). */
 export const workspaceSuspended = (): ServiceError =>
   new ServiceError('FORBIDDEN', 'The workspace is suspended. Ask the operator of the service.', {
     details: { reason: 'workspace_suspended' },
