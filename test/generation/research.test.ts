@@ -183,25 +183,56 @@ describe('an outline run with research', () => {
 
 describe('a run that ends early', () => {
   // contract.md N22 and N28
-  it('costs nothing when it is cancelled while it searches, and leaves no source', async () => {
-    web.waits = (signal) => hang(signal);
-    const { article, job } = await calls.generate(workspace, settings);
-    await eventually(
-      async () => web.searched.length,
-      (count) => count > 0,
-    );
-    expect(await calls.readJob(workspace, job.id)).toMatchObject({
-      status: 'RESEARCHING',
-      currentStep: 'research',
-    });
-    expect((await calls.cancel(workspace, job.id)).status).toBe(202);
-    expect(await calls.untilFinal(workspace, job.id)).toMatchObject({
-      status: 'CANCELLED',
-      consumedCredits: 0,
-    });
-    expect(await sourcesOf(article.id)).toEqual([]);
-    expect(await calls.readWallet(workspace)).toEqual({ balance: 40, reserved: 0, available: 40 });
-  });
+  it.each([
+    ['searches', 'waits', 'searched'],
+    ['reads', 'waitsToRead', 'read'],
+  ] as const)(
+    'costs nothing when it is cancelled while it %s, and leaves no source',
+    async (_, waits, made) => {
+      web[waits] = (signal) => hang(signal);
+      const { article, job } = await calls.generate(workspace, settings);
+      await eventually(
+        async () => web[made].length,
+        (count) => count > 0,
+      );
+      expect(await calls.readJob(workspace, job.id)).toMatchObject({
+        status: 'RESEARCHING',
+        currentStep: 'research',
+      });
+      expect((await calls.cancel(workspace, job.id)).status).toBe(202);
+      expect(await calls.untilFinal(workspace, job.id)).toMatchObject({
+        status: 'CANCELLED',
+        consumedCredits: 0,
+      });
+      expect(await sourcesOf(article.id)).toEqual([]);
+      expect(await calls.readWallet(workspace)).toEqual({ balance: 40, reserved: 0, available: 40 });
+    },
+  );
+
+  // contract.md N22 and N28
+  it.each(['questions', 'notes', 'plan', 'section', 'edits', 'claims', 'verdicts', 'lead'] as const)(
+    'costs nothing when it is cancelled while a model is asked for its %s, and leaves no source',
+    async (kind) => {
+      let isAsked = false;
+      writers.behave = async (what, signal) => {
+        if (what !== kind) return;
+        isAsked = true;
+        await hang(signal);
+      };
+      const { article, job } = await calls.generate(workspace, settings);
+      await eventually(
+        async () => isAsked,
+        (asked) => asked,
+      );
+      expect((await calls.cancel(workspace, job.id)).status).toBe(202);
+      expect(await calls.untilFinal(workspace, job.id)).toMatchObject({
+        status: 'CANCELLED',
+        consumedCredits: 0,
+      });
+      expect([await sourcesOf(article.id), await claimsOf(article.id)]).toEqual([[], []]);
+      expect(await calls.readWallet(workspace)).toEqual({ balance: 40, reserved: 0, available: 40 });
+    },
+  );
 
   // contract.md N21, N23, N28, N29 and G90
   it('gives its notes to the next run, which reads nothing again and pays for them', async () => {

@@ -32,7 +32,7 @@ test('under load, either engine is killed: the service is ready again by itself,
   expect(kills.map(({ engine }) => engine)).toEqual(inTurns);
   expect(Math.max(...kills.map(({ readyAfterMs }) => readyAfterMs))).toBeLessThan(READY_WITHIN_MS);
   expect(evidence.events).toBeGreaterThan(50);
-  expect(load.accepted.size).toBeGreaterThan(10);
+  expect(load.accepted.size).toBeGreaterThan(3);
   for (const name of ['Postgres', 'Temporal']) {
     const times = inTurns.filter((engine) => engine === name.toLowerCase()).length;
     expect(output.match(new RegExp(`${name} has died`, 'g'))).toHaveLength(times);
