@@ -5,7 +5,7 @@ import { requestOf } from '../../src/generation/writing/prompts/index.ts';
 import type { ArticleId, JobId } from '../../src/ids.ts';
 import { ProviderError } from '../../src/providers/types.ts';
 import { editing } from '../articles/support.ts';
-import { useGenerations } from '../support/generating.ts';
+import { type Generated, useGenerations } from '../support/generating.ts';
 import { createStandInResearch, PAGES, resetResearch } from '../support/researching.ts';
 import { hang } from '../support/translating.ts';
 import { eventually } from '../support/wait.ts';
@@ -182,6 +182,17 @@ describe('an outline run with research', () => {
 });
 
 describe('a run that ends early', () => {
+  /** Cancels a run that hangs: it costs nothing, and leaves neither sources nor claims. */
+  async function expectNothingOfCancelled({ article, job }: Generated): Promise<void> {
+    expect((await calls.cancel(workspace, job.id)).status).toBe(202);
+    expect(await calls.untilFinal(workspace, job.id)).toMatchObject({
+      status: 'CANCELLED',
+      consumedCredits: 0,
+    });
+    expect([await sourcesOf(article.id), await claimsOf(article.id)]).toEqual([[], []]);
+    expect(await calls.readWallet(workspace)).toEqual({ balance: 40, reserved: 0, available: 40 });
+  }
+
   // contract.md N22 and N28
   it.each([
     ['searches', 'waits', 'searched'],
@@ -199,13 +210,7 @@ describe('a run that ends early', () => {
         status: 'RESEARCHING',
         currentStep: 'research',
       });
-      expect((await calls.cancel(workspace, job.id)).status).toBe(202);
-      expect(await calls.untilFinal(workspace, job.id)).toMatchObject({
-        status: 'CANCELLED',
-        consumedCredits: 0,
-      });
-      expect(await sourcesOf(article.id)).toEqual([]);
-      expect(await calls.readWallet(workspace)).toEqual({ balance: 40, reserved: 0, available: 40 });
+      await expectNothingOfCancelled({ article, job });
     },
   );
 
@@ -224,13 +229,7 @@ describe('a run that ends early', () => {
         async () => isAsked,
         (asked) => asked,
       );
-      expect((await calls.cancel(workspace, job.id)).status).toBe(202);
-      expect(await calls.untilFinal(workspace, job.id)).toMatchObject({
-        status: 'CANCELLED',
-        consumedCredits: 0,
-      });
-      expect([await sourcesOf(article.id), await claimsOf(article.id)]).toEqual([[], []]);
-      expect(await calls.readWallet(workspace)).toEqual({ balance: 40, reserved: 0, available: 40 });
+      await expectNothingOfCancelled({ article, job });
     },
   );
 
