@@ -57,8 +57,10 @@ it('a load is its workspace’s: by requests, bytes, work, refusals, tokens and 
   const saved = await editor.patch(article.id, { documentJson: documentOf(...blocks) });
   expect(saved.status, JSON.stringify(saved.body).slice(0, 400)).toBe(200);
   expect((await grown(busy, 'bytes')) - bytes).toBeGreaterThan(200_000);
-  expect((await grown(busy, 'workMilliseconds')) - work).toBeGreaterThan(1);
-  expect(await grown(quiet, 'workMilliseconds')).toBeLessThanOrEqual(1);
+  const saving = (await grown(busy, 'workMilliseconds')) - work;
+  expect(saving).toBeGreaterThan(1);
+  // The quiet one made one request; how long that took depends on the machine.
+  expect(await grown(quiet, 'workMilliseconds')).toBeLessThan(saving);
 
   writers.responses.plan = async (question) => ({
     ...(await writers.pseudo.ask(question)),
