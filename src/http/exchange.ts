@@ -196,19 +196,19 @@ export function createExchanges({
         const isWhole = await unread.drain(incoming, exchange.actor?.workspaceId ?? address);
         if (!isWhole) response.headers.set('Connection', 'close');
       }
-      if (exchange.room.bytes() > 0) {
-        if (outgoing === undefined || outgoing.closed) exchange.room.release();
-        else outgoing.once('close', exchange.room.release);
-      }
       const { requestId, actor, span, status } = exchange;
       if (actor !== undefined) {
         tenants.count(actor.workspaceId, 'requests', 1);
         if (status >= 400) tenants.count(actor.workspaceId, 'refusals', 1);
-        // As much as was handed to the connection, whatever the client took.
-        outgoing?.once('close', () =>
-          tenants.count(actor.workspaceId, 'bytes', (socket?.bytesWritten ?? 0) - writtenBefore),
-        );
       }
+      const sent = (): void => {
+        exchange.room.release();
+        if (actor === undefined) return;
+        // As much as was handed to the connection, whatever the client took.
+        tenants.count(actor.workspaceId, 'bytes', (socket?.bytesWritten ?? 0) - writtenBefore);
+      };
+      if (outgoing === undefined || outgoing.closed) sent();
+      else outgoing.once('close', sent);
       const milliseconds = performance.now() - exchange.startedAt;
       const traceId = span?.isRecording() ? span.spanContext().traceId : undefined;
       if (span !== undefined) endRequestSpan(span, status);

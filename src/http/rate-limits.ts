@@ -16,13 +16,26 @@ interface Limit {
   readonly buckets: TokenBuckets;
   readonly key: string;
   readonly quota: number;
+  /** Tokens in it, looked up once for each request. */
+  left: number;
 }
 
-const left = ({ buckets, key, quota }: Limit): number => buckets.left(key, quota);
+const limitOf = (name: string, buckets: TokenBuckets, key: string, quota: number): Limit => ({
+  name,
+  buckets,
+  key,
+  quota,
+  left: buckets.left(key, quota),
+});
+
+/** Takes tokens; a bucket that holds fewer is empty afterwards. */
+function takeFrom(limit: Limit, tokens: number): void {
+  limit.left = limit.buckets.take(limit.key, limit.quota, tokens);
+}
 
 /** Seconds until the bucket holds so many tokens. */
-const secondsUntil = (limit: Limit, tokens: number): number =>
-  Math.max(1, Math.ceil(((tokens - left(limit)) * WINDOW_SECONDS) / limit.quota));
+const secondsUntil = ({ left, quota }: Limit, tokens: number): number =>
+  Math.max(1, Math.ceil(((tokens - left) * WINDOW_SECONDS) / quota));
 
 /**
  * `RateLimit-Policy` and `RateLimit` as draft-ietf-httpapi-ratelimit-headers writes them (lists of items): `t` is the time
@@ -33,7 +46,7 @@ function writeHeaders(headers: LimitHeaders, limits: readonly Limit[]): void {
     .map(({ name, quota }) => `"${name}";q=${quota};w=${WINDOW_SECONDS}`)
     .join(', ');
   headers.RateLimit = limits
-    .map((limit) => `"${limit.name}";r=${Math.floor(left(limit))};t=${secondsUntil(limit, limit.quota)}`)
+    .map((limit) => `"${limit.name}";r=${Math.floor(limit.left)};t=${secondsUntil(limit, limit.quota)}`)
     .join(', ');
 }
 
@@ -49,9 +62,9 @@ function take(
   costOf: (quota: number) => number,
   again = 0,
 ): Limit | null {
-  const short = limits.filter((limit) => left(limit) < costOf(limit.quota));
+  const short = limits.filter(({ left, quota }) => left < costOf(quota));
   if (short.length === 0) {
-    for (const { buckets, key, quota } of limits) buckets.take(key, quota, costOf(quota));
+    for (const limit of limits) takeFrom(limit, costOf(limit.quota));
   }
   if (limits.length > 0) writeHeaders(headers, limits);
   const waits = short.map((limit) => secondsUntil(limit, costOf(limit.quota) + again));
@@ -95,29 +108,22 @@ export function createRateLimiter(limits: HttpLimits, now?: () => number): RateL
   const perKey = createTokenBuckets(now);
   const perWorkspace = createTokenBuckets(now);
   const failed = createTokenBuckets(now);
-  const failures = (address: string): Limit => ({
-    name: 'auth-failures',
-    buckets: failed,
-    key: address,
-    quota: limits.authFailures,
-  });
+  const failures = (address: string): Limit => limitOf('auth-failures', failed, address, limits.authFailures);
 
   const limitsOf = (caller: Caller): Limit[] => {
     const { key, workspace } = requestLimits(limits, caller);
     return [
-      ...(key === 0 ? [] : [{ name: 'key', buckets: perKey, key: caller.keyId, quota: key }]),
-      ...(workspace === 0
-        ? []
-        : [{ name: 'workspace', buckets: perWorkspace, key: caller.workspaceId, quota: workspace }]),
+      ...(key === 0 ? [] : [limitOf('key', perKey, caller.keyId, key)]),
+      ...(workspace === 0 ? [] : [limitOf('workspace', perWorkspace, caller.workspaceId, workspace)]),
     ];
   };
 
   return {
-    hasFailedOften: (address) => limits.authFailures > 0 && left(failures(address)) < 1,
+    hasFailedOften: (address) => limits.authFailures > 0 && failures(address).left < 1,
     recordFailure: (address, headers) => {
       if (limits.authFailures === 0) return;
       const limit = failures(address);
-      failed.take(address, limit.quota, 1);
+      takeFrom(limit, 1);
       writeHeaders(headers, [limit]);
     },
     tooManyFailures: (address, headers) => {
@@ -128,7 +134,7 @@ export function createRateLimiter(limits: HttpLimits, now?: () => number): RateL
     },
     consumeAddress: (address, headers) => {
       if (limits.perAddress === 0) return;
-      const limit = { name: 'address', buckets: perAddress, key: address, quota: limits.perAddress };
+      const limit = limitOf('address', perAddress, address, limits.perAddress);
       if (take(headers, [limit], () => 1) !== null) throw exceeded(limit, 'without a key from this address');
     },
     consume: (caller, headers) => {

@@ -7,8 +7,11 @@ const MAX_BUCKETS = 50_000;
 export interface TokenBuckets {
   /** Tokens in the bucket, fractions included; `quota` when it is full. */
   readonly left: (key: string, quota: number) => number;
-  /** Takes tokens; a bucket that holds fewer is empty afterwards. */
-  readonly take: (key: string, quota: number, tokens: number) => void;
+  /**
+   * Takes tokens; a bucket that holds fewer is empty afterwards.
+   * @returns tokens left
+   */
+  readonly take: (key: string, quota: number, tokens: number) => number;
   /** Number of buckets in memory. */
   readonly size: () => number;
 }
@@ -50,6 +53,7 @@ export function createTokenBuckets(now = () => performance.now(), max = MAX_BUCK
       buckets.delete(key);
       buckets.set(key, { used, at: now() });
       dropOldest();
+      return quota - used;
     },
     size: () => buckets.size,
   };
