@@ -113,7 +113,7 @@ export function startApiLoad(target: LoadTarget): ApiLoad {
     tally: Tally,
     method: string,
     path: string,
-    expected: number | readonly number[],
+    expected: readonly number[],
     body?: unknown,
   ) {
     const startedAt = performance.now();
@@ -126,8 +126,7 @@ export function startApiLoad(target: LoadTarget): ApiLoad {
     });
     tally.milliseconds.push(performance.now() - startedAt);
     if (response.status === 503 && response.headers.has('retry-after')) throw new Refused();
-    if (![expected].flat().includes(response.status))
-      throw new Error(`${response.status} ${text.slice(0, 200)}`);
+    if (!expected.includes(response.status)) throw new Error(`${response.status} ${text.slice(0, 200)}`);
     return JSON.parse(text) as { article: { id: string }; job: { id: string } };
   }
 
@@ -137,7 +136,7 @@ export function startApiLoad(target: LoadTarget): ApiLoad {
     for (let calls = 1; ; calls += 1) {
       try {
         // 200 once a call without a response was committed.
-        return await call(tally, 'POST', path, calls === 1 ? 202 : [202, 200], keyed);
+        return await call(tally, 'POST', path, calls === 1 ? [202] : [202, 200], keyed);
       } catch (error) {
         if (!(error instanceof Cut) || calls === MAX_CALLS) throw error;
       }
@@ -148,7 +147,7 @@ export function startApiLoad(target: LoadTarget): ApiLoad {
   const create = async (tally: Tally) => {
     serial += 1;
     const body = { title: `Article ${serial}`, documentJson };
-    const made = await call(tally, 'POST', `/api/projects/${projectId}/articles`, 201, body).catch(
+    const made = await call(tally, 'POST', `/api/projects/${projectId}/articles`, [201], body).catch(
       (error) => {
         if (error instanceof Cut) orphans += 1;
         throw error;
@@ -171,7 +170,7 @@ export function startApiLoad(target: LoadTarget): ApiLoad {
     serial += 1;
     const id = choose();
     const body = { title: `A garden in spring, ${serial}` };
-    return updating([id], () => call(tally, 'PATCH', `/api/articles/${id}`, 200, body));
+    return updating([id], () => call(tally, 'PATCH', `/api/articles/${id}`, [200], body));
   };
   let turn = 0;
   const oneOfMany = () => articleIds[turn++ % articleIds.length] ?? articleId;
@@ -181,7 +180,7 @@ export function startApiLoad(target: LoadTarget): ApiLoad {
     if (carried === undefined) return;
     const path = `/api/workspaces/${workspaceId}/categories/${carried.categoryId}`;
     const body = { translations: [{ language: 'en', name: `Gardening ${categoryTurn}` }] };
-    await updating(carried.articleIds, () => call(tally, 'PATCH', path, 200, body));
+    await updating(carried.articleIds, () => call(tally, 'PATCH', path, [200], body));
   };
   const translate = async (tally: Tally) => {
     const source = untranslated.shift() ?? articleId;
@@ -204,11 +203,11 @@ export function startApiLoad(target: LoadTarget): ApiLoad {
     jobs.push(job.id);
   };
   const suggest = async (tally: Tally) => {
-    await call(tally, 'POST', `/api/articles/${articleId}/categories/suggest`, 200, {});
+    await call(tally, 'POST', `/api/articles/${articleId}/categories/suggest`, [200], {});
   };
   const read = async (tally: Tally) => {
     const id = jobs.at(-1 - Math.floor(Math.random() * 20));
-    await call(tally, 'GET', id === undefined ? `/api/articles/${articleId}` : `/api/jobs/${id}`, 200);
+    await call(tally, 'GET', id === undefined ? `/api/articles/${articleId}` : `/api/jobs/${id}`, [200]);
   };
 
   const open = new Set<Promise<void>>();

@@ -16,8 +16,8 @@ interface Limit {
   readonly buckets: TokenBuckets;
   readonly key: string;
   readonly quota: number;
-  /** Tokens in it, looked up once for each request. */
-  left: number;
+  /** Tokens in it when it was last looked up. */
+  readonly left: number;
 }
 
 const limitOf = (name: string, buckets: TokenBuckets, key: string, quota: number): Limit => ({
@@ -28,10 +28,11 @@ const limitOf = (name: string, buckets: TokenBuckets, key: string, quota: number
   left: buckets.left(key, quota),
 });
 
-/** Takes tokens; a bucket that holds fewer is empty afterwards. */
-function takeFrom(limit: Limit, tokens: number): void {
-  limit.left = limit.buckets.take(limit.key, limit.quota, tokens);
-}
+/** The bucket after so many tokens were taken. */
+const takeFrom = (limit: Limit, tokens: number): Limit => ({
+  ...limit,
+  left: limit.buckets.take(limit.key, limit.quota, tokens),
+});
 
 /** Seconds until the bucket holds so many tokens. */
 const secondsUntil = ({ left, quota }: Limit, tokens: number): number =>
@@ -63,10 +64,8 @@ function take(
   again = 0,
 ): Limit | null {
   const short = limits.filter(({ left, quota }) => left < costOf(quota));
-  if (short.length === 0) {
-    for (const limit of limits) takeFrom(limit, costOf(limit.quota));
-  }
-  if (limits.length > 0) writeHeaders(headers, limits);
+  const after = short.length > 0 ? limits : limits.map((limit) => takeFrom(limit, costOf(limit.quota)));
+  if (after.length > 0) writeHeaders(headers, after);
   const waits = short.map((limit) => secondsUntil(limit, costOf(limit.quota) + again));
   if (waits.length > 0) headers['Retry-After'] = String(Math.max(...waits));
   return short[0] ?? null;
@@ -122,9 +121,7 @@ export function createRateLimiter(limits: HttpLimits, now?: () => number): RateL
     hasFailedOften: (address) => limits.authFailures > 0 && failures(address).left < 1,
     recordFailure: (address, headers) => {
       if (limits.authFailures === 0) return;
-      const limit = failures(address);
-      takeFrom(limit, 1);
-      writeHeaders(headers, [limit]);
+      writeHeaders(headers, [takeFrom(failures(address), 1)]);
     },
     tooManyFailures: (address, headers) => {
       const limit = failures(address);

@@ -166,7 +166,7 @@ describe('what is dialled', () => {
     const loop = beat();
     expect(['none', 'robots.txt unavailable']).toContain(await refusalOf(path));
     expect(performance.now() - begun).toBeLessThan(15_000);
-    expect(loop.end()).toBeLessThan(3_000);
+    expect(loop.end()).toBeLessThan(1_000);
   });
 });
 
@@ -274,7 +274,7 @@ describe('what is refused', () => {
     ]);
     expect(other).toMatchObject({ ok: true });
     expect(performance.now() - begun).toBeLessThan(12_000);
-    expect(loop.end()).toBeLessThan(3_000);
+    expect(loop.end()).toBeLessThan(1_000);
   });
 
   it('is a page that speaks to models, named by the reason alone', async () => {
