@@ -19,6 +19,8 @@ const GROWTH = { searching: sql.lit(Math.LN2 / 5), usual: sql.lit(0.0095), nearC
 const NEAR = { from: sql.lit(0.9), to: sql.lit(1.05) };
 /** What is left of the rate that was taken: as long as it is not well known, and then. */
 const KEPT = { searching: sql.lit(0.9), usual: sql.lit(0.95) };
+/** What a pace begins with at least, in requests a second: its worker may know of nothing that was taken. */
+const FIRST_RATE = sql.lit(5);
 /** An endpoint that takes nothing is asked at least this often, in requests a second, apart from silences. */
 const MIN_RATE = sql.lit(0.1);
 const MAX_RATE = sql.lit(10_000);
@@ -83,11 +85,25 @@ export const spent = (count: RawBuilder<unknown>, now = NOW): RawBuilder<unknown
  * @param given a row with `epoch`, what was `accepted` in the last `active` seconds, and `retry_after` or null
  */
 export const firstRefusal = (now: Instant): RawBuilder<unknown> => sql`
-  given.epoch + 1, greatest(${MIN_RATE}, ${KEPT.searching} * given.accepted / greatest(1, given.active)), true,
+  given.epoch + 1, greatest(${FIRST_RATE}, ${KEPT.searching} * given.accepted / greatest(1, given.active)), true,
   'infinity'::float8, 1, ${now}, ${now} + ${seconds(sql`greatest(1, given.retry_after)`)}`;
 
-/** SQL: the columns of {@link firstRefusal} and {@link laterRefusal}. */
+/** SQL: the columns of {@link firstRefusal} and {@link laterRefusal}, and what begins anew after both. */
 export const REFUSAL_COLUMNS = sql`epoch, rate, searching, ceiling, back_off_seconds, refused_at, resumed_at`;
+export const COUNT_COLUMNS = sql`next_at, taken_from, taken`;
+
+/**
+ * SQL: {@link REFUSAL_COLUMNS} and {@link COUNT_COLUMNS} after a refusal of an earlier epoch than that of a `pace` in force.
+ * Of workers that were refused before there was a pace, the one that knows of most taken is right; `excluded` is its view.
+ */
+export const earlierRefusal = (now: Instant): RawBuilder<unknown> => {
+  const prolonged = (end: RawBuilder<unknown>) =>
+    sql`greatest(${end}, ${now} + ${seconds(sql`given.retry_after`)})`;
+  return sql`
+    pace.epoch, CASE WHEN pace.epoch = 1 AND given.epoch = 0 THEN greatest(pace.rate, excluded.rate) ELSE pace.rate END,
+    pace.searching, pace.ceiling, pace.back_off_seconds, pace.refused_at, ${prolonged(sql`pace.resumed_at`)},
+    ${prolonged(sql`pace.next_at`)}, pace.taken_from, pace.taken`;
+};
 
 /** SQL: what a refusal of the present epoch makes of a `pace` in force. @param given as before, with how many were `refused` */
 export const laterRefusal = (now: Instant): RawBuilder<unknown> => sql`

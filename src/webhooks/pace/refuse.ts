@@ -3,7 +3,15 @@ import type { Database } from '../../db/database.ts';
 import { retryingConflicts } from '../../db/transaction.ts';
 import type { EndpointId } from '../../ids.ts';
 import { isLiving } from '../deliveries/states.ts';
-import { firstRefusal, isInForce, LONGEST_SILENCE, laterRefusal, REFUSAL_COLUMNS } from './pace.ts';
+import {
+  COUNT_COLUMNS,
+  earlierRefusal,
+  firstRefusal,
+  isInForce,
+  LONGEST_SILENCE,
+  laterRefusal,
+  REFUSAL_COLUMNS,
+} from './pace.ts';
 
 /** Requests to an endpoint that its receiver has refused. */
 export interface Refusal {
@@ -20,7 +28,8 @@ export interface Refusal {
 
 /**
  * Slows down what is sent to endpoints (contract.md W73 and W74), in one statement: sets a pace, lowers one that the
- * refused requests were claimed under, and else only prolongs its silence.
+ * refused requests were claimed under, and else only prolongs its silence. Of workers that are refused at once before there
+ * is a pace, the one that knows of most taken sets its rate, in whichever order they are stored.
  * @param refusals at most one for each endpoint
  */
 export async function refuse(
@@ -42,29 +51,18 @@ export async function refuse(
           retry_after float8, accepted float8, active float8)
         JOIN webhook_endpoints AS endpoint ON endpoint.id = given.endpoint_id AND ${isLiving}
         ORDER BY given.endpoint_id FOR KEY SHARE OF endpoint
-      ), made AS (
-        INSERT INTO webhook_paces (endpoint_id, next_at, taken_from, ${REFUSAL_COLUMNS})
-        SELECT endpoint_id, resumed_at, resumed_at, ${REFUSAL_COLUMNS} FROM (
-          SELECT given.endpoint_id, ${firstRefusal(now)} FROM given)
-          AS first (endpoint_id, ${REFUSAL_COLUMNS})
-        ON CONFLICT DO NOTHING
-      ), prolonged AS (
-        UPDATE webhook_paces AS pace
-        SET next_at = greatest(pace.next_at, ${now} + make_interval(secs => given.retry_after)),
-          resumed_at = greatest(pace.resumed_at, ${now} + make_interval(secs => given.retry_after))
-        FROM given
-        WHERE pace.endpoint_id = given.endpoint_id AND ${isInForce(now)} AND pace.epoch <> given.epoch
-          AND given.retry_after IS NOT NULL
       )
-      UPDATE webhook_paces AS pace
-      SET (${REFUSAL_COLUMNS}, next_at, taken_from, taken) = (
-        SELECT next.*, next.resumed_at, next.resumed_at, 0 FROM (
-          SELECT * FROM (${laterRefusal(now)}) AS later WHERE ${isInForce(now)}
-          UNION ALL SELECT ${firstRefusal(now)} WHERE NOT ${isInForce(now)}
-        ) AS next (${REFUSAL_COLUMNS}))
-      FROM given
-      WHERE pace.endpoint_id = given.endpoint_id AND (pace.epoch = given.epoch OR NOT ${isInForce(now)})`.execute(
-      db,
-    ),
+      INSERT INTO webhook_paces AS pace (endpoint_id, ${REFUSAL_COLUMNS}, ${COUNT_COLUMNS})
+      SELECT first.*, resumed_at, resumed_at, 0
+      FROM (SELECT given.endpoint_id, ${firstRefusal(now)} FROM given) AS first (endpoint_id, ${REFUSAL_COLUMNS})
+      ON CONFLICT (endpoint_id) DO UPDATE SET (${REFUSAL_COLUMNS}, ${COUNT_COLUMNS}) = (
+        SELECT changed.* FROM given CROSS JOIN LATERAL (
+          SELECT anew.*, resumed_at, resumed_at, 0 FROM (
+            SELECT * FROM (${laterRefusal(now)}) AS later WHERE ${isInForce(now)} AND pace.epoch = given.epoch
+            UNION ALL SELECT ${firstRefusal(now)} WHERE NOT ${isInForce(now)}
+          ) AS anew (${REFUSAL_COLUMNS})
+          UNION ALL SELECT ${earlierRefusal(now)} WHERE ${isInForce(now)} AND pace.epoch <> given.epoch
+        ) AS changed
+        WHERE given.endpoint_id = pace.endpoint_id)`.execute(db),
   );
 }

@@ -43,6 +43,29 @@ it('begins below what was taken, and the refusals of requests claimed before low
   expect(await pace.look(0)).toEqual(first);
 });
 
+// contract.md W73
+it('begins as fast as the worker that knows of most taken says, although another is refused at once', async () => {
+  const rate = async () => (await pace.look(1))?.rate;
+  const [ignorant, knowing] = [{ ...refusal, accepted: 0 }, refusal];
+  await pace.refuse(0, ignorant);
+  expect(await rate()).toBeCloseTo(5);
+  await pace.refuse(0, knowing);
+  expect(await rate()).toBeCloseTo(18);
+  await pace.refuse(0, ignorant);
+  expect(await rate()).toBeCloseTo(18);
+  // Of a later pace all is counted in one place, and nothing that one worker knows raises it.
+  await pace.refuse(1, { ...ignorant, epoch: 1 });
+  const later = await rate();
+  await pace.refuse(1, { ...knowing, epoch: 1 });
+  await pace.refuse(1, knowing);
+  expect(await rate()).toBe(later);
+  for (let round = 0; round < 20; round += 1) {
+    await service.db.deleteFrom('webhook_paces').execute();
+    await Promise.all([ignorant, knowing].map((refused) => pace.refuse(0, refused)));
+    expect(await rate()).toBeCloseTo(18);
+  }
+});
+
 // contract.md W74
 it('follows the latest Retry-After, at most 15 minutes of it, and is forgotten after ten', async () => {
   await pace.refuse(0, { ...refusal, retryAfter: 30 });
