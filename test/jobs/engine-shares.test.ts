@@ -1,8 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { activityInfo } from '@temporalio/activity';
 import { expect, it } from 'vitest';
+import type { JobId } from '../../src/ids.ts';
 import { createPseudoProvider } from '../../src/providers/pseudo.ts';
-import { ProviderError, type TranslationProvider } from '../../src/providers/types.ts';
+import {
+  ProviderError,
+  type TranslationProvider,
+  type TranslationRequest,
+} from '../../src/providers/types.ts';
+import { translationWorkflowId } from '../../src/temporal/ids.ts';
 import { useJobs } from '../support/jobs.ts';
 import type { TestWorkspace } from '../support/service.ts';
 import { hang, translating } from '../support/translating.ts';
@@ -12,24 +18,38 @@ const SLOTS = 3;
 const pseudo = createPseudoProvider();
 /** The workspaces of all calls, in the order in which they were made. */
 let called: string[] = [];
-let behave: (workspace: string, signal: AbortSignal) => Promise<void>;
+let behave: (workspace: string, request: TranslationRequest) => Promise<void>;
 const provider: TranslationProvider = {
   name: 'stand-in',
   async translate(request) {
     const workspace = activityInfo().priority?.fairnessKey ?? 'nobody';
     called.push(workspace);
-    await behave(workspace, request.signal);
+    await behave(workspace, request);
     return pseudo.translate(request);
   },
 };
-const { service } = useJobs({ provider }, { env: { TRANSLATION_ACTIVITY_SLOTS: `${SLOTS}` } }, async () => {
-  called = [];
-  behave = async () => undefined;
-});
+const { service, operator } = useJobs(
+  { provider },
+  { env: { TRANSLATION_ACTIVITY_SLOTS: `${SLOTS}` } },
+  async () => {
+    called = [];
+    behave = async () => undefined;
+  },
+);
 const calls = translating(service);
 const callsOf = ({ id }: TestWorkspace) => called.filter((workspace) => workspace === id).length;
 const translateMany = (workspace: TestWorkspace, jobs: number) =>
   Promise.all(Array.from({ length: jobs }, () => calls.translate(workspace, 1_600)));
+/** Whether it is the first call of a run, which its four lanes wait for. */
+const isTitle = ({ segments }: TranslationRequest) => segments.some(({ id }) => id === 'title');
+/** Until a call of a job's run waits for a slot, or the run has ended: what the run itself takes is not the queue's. */
+const untilWaiting = (job: JobId) =>
+  eventually(
+    () => operator.client.workflow.getHandle(translationWorkflowId(job)).describe(),
+    ({ status, raw }) =>
+      status.name !== 'RUNNING' ||
+      (raw.pendingActivities ?? []).some(({ lastStartedTime }) => !lastStartedTime),
+  );
 const cancelAll = (workspace: TestWorkspace, jobs: Awaited<ReturnType<typeof translateMany>>) =>
   Promise.all(jobs.map(({ job }) => calls.cancel(workspace, job.id)));
 
@@ -37,12 +57,14 @@ const cancelAll = (workspace: TestWorkspace, jobs: Awaited<ReturnType<typeof tra
 it('a call does not wait for the calls that another workspace has queued before it', async () => {
   const [one, many] = [await service.workspace(100), await service.workspace(100)];
   const RUNS = 8;
-  const gate = Promise.withResolvers<void>();
-  behave = async (workspace, signal) => {
-    // The first call of a run is its title, which its four lanes wait for.
-    if (workspace === many.id && callsOf(many) <= RUNS) return;
-    await Promise.race([gate.promise, hang(signal)]);
-    await sleep(50, undefined, { signal });
+  const gate = Promise.withResolvers<JobId>();
+  let held = 0;
+  behave = async (workspace, request) => {
+    if (workspace === many.id && isTitle(request)) return;
+    held += 1;
+    const job = await Promise.race([gate.promise, hang(request.signal)]);
+    if (workspace === many.id) await untilWaiting(job);
+    await sleep(50, undefined, request);
   };
   const jobs = await translateMany(many, RUNS);
   const underWay = () =>
@@ -53,21 +75,20 @@ it('a call does not wait for the calls that another workspace has queued before 
       .where('status', '=', 'TRANSLATING')
       .execute();
   await eventually(underWay, ({ length }) => length === RUNS);
-  // As many calls as there are slots; 29 more wait in the queue, or soon do.
+  // Each run waits with its title or four more calls.
   await eventually(
-    async () => called.length,
-    (length) => length === RUNS + SLOTS,
+    async () => held,
+    (count) => count === SLOTS,
   );
   const { job } = await calls.translate(one, 1_600);
   await eventually(underWay, ({ length }) => length === RUNS + 1);
-  // Until its first call is in the queue as well.
-  await sleep(1_000);
-  gate.resolve();
+  const queuedAt = called.length;
+  gate.resolve(job.id as JobId);
   expect((await calls.untilFinal(one, job.id)).status).toBe('COMPLETED');
   const last = called.lastIndexOf(one.id);
-  const before = called.slice(RUNS + SLOTS, last).filter((workspace) => workspace === many.id);
+  const before = called.slice(queuedAt, last).filter((workspace) => workspace === many.id);
   expect(callsOf(one)).toBeGreaterThanOrEqual(5);
-  // In the order of asking, all 29 would have come first, and more before its last.
+  // In the order of asking, those in the queue would have come first, 29 at most, and more before its last.
   expect(before.length).toBeLessThan(15);
   await cancelAll(many, jobs);
 }, 60_000);
@@ -76,12 +97,12 @@ it('a call does not wait for the calls that another workspace has queued before 
 it('the four calls of a workspace with a single job come before the second call of each other workspace', async () => {
   const [one, ...others] = await Promise.all(Array.from({ length: 5 }, () => service.workspace(100)));
   if (one === undefined) throw new Error('no workspace');
-  const gate = Promise.withResolvers<void>();
-  behave = async (workspace, signal) => {
-    // The first call of a run is its title, which its four lanes wait for.
-    if (workspace !== one.id && called.filter((id) => id === workspace).length <= 2) return;
-    await Promise.race([gate.promise, hang(signal)]);
-    await sleep(100, undefined, { signal });
+  const gate = Promise.withResolvers<JobId>();
+  behave = async (workspace, request) => {
+    if (workspace !== one.id && isTitle(request)) return;
+    const job = await Promise.race([gate.promise, hang(request.signal)]);
+    if (workspace !== one.id) await untilWaiting(job);
+    await sleep(100, undefined, request);
   };
   // The second begins when the first has ended, while a third waits.
   const jobs = await Promise.all(
@@ -112,8 +133,7 @@ it('the four calls of a workspace with a single job come before the second call 
     () => underWay([one]),
     ({ length }) => length === 1,
   );
-  await sleep(1_000);
-  gate.resolve();
+  gate.resolve(job.id as JobId);
   expect((await calls.untilFinal(one, job.id)).status).toBe('COMPLETED');
   // Its title, then four lanes in one round of the others.
   const [second, last] = [called.indexOf(one.id, called.indexOf(one.id) + 1), called.lastIndexOf(one.id)];

@@ -41,8 +41,8 @@ export const forBody =
   };
 
 /** Hangs until the call is given up. */
-export const hang = (signal: AbortSignal): Promise<void> =>
-  new Promise<void>((_resolve, reject) => {
+export const hang = (signal: AbortSignal): Promise<never> =>
+  new Promise<never>((_resolve, reject) => {
     if (signal.aborted) reject(signal.reason);
     signal.addEventListener('abort', () => reject(signal.reason), { once: true });
   });
