@@ -10,7 +10,7 @@ process.env.NODE_COMPILE_CACHE ??= fileURLToPath(new URL('node_modules/.cache/no
 process.env.TEMPORAL_DEBUG ??= '1';
 
 const common = {
-  setupFiles: ['test/support/fast-check.ts'],
+  setupFiles: ['test/support/fast-check.ts', 'test/support/promise-hooks.ts'],
   pool: 'forks' as const,
   // Node 24 strips the types itself; nothing here is transformed or mocked.
   experimental: { viteModuleRunner: false, nodeLoader: false },
