@@ -234,7 +234,7 @@ describe('a job that takes its turn', () => {
     const document = withStubborn(400);
     const answers: Answer[] = [];
     while (answers.length < JOBS) {
-      const some = Array.from({ length: 50 }, async () => {
+      const some = Array.from({ length: 10 }, async () => {
         const { id } = await createArticle(service.db, workspace, projectId, { document });
         return calls.requestTranslation(workspace, id);
       });
