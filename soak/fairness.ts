@@ -21,8 +21,6 @@ const RENAMES = setting('FAIRNESS_RENAMES', 1);
 /** Of the workspace whose category it is, besides those whose receiver hangs. */
 const ENDPOINTS = setting('FAIRNESS_ENDPOINTS', 1);
 const HANGING = setting('FAIRNESS_HANGING', 0);
-/** What another workspace's events may take beside it, p95. */
-const BESIDE = { times: 1.5, plusMs: 25 };
 /** Open deliveries are counted every ten seconds: an endpoint may pass the mark by what is stored meanwhile. */
 const MOST_OPEN = 2 * BACKLOG_BOUNDS.mark;
 const LOOK_MS = 5_000;
@@ -108,9 +106,6 @@ try {
       row(`while ${left} wait`, beside),
     ]),
   );
-  const allowed = Math.max(BESIDE.times * quantile(alone, 0.95), quantile(alone, 0.95) + BESIDE.plusMs);
-  if (quantile(beside, 0.95) > allowed)
-    problems.push(`another workspace's p95 is above ${allowed.toFixed(0)} ms`);
   const { db } = service;
   const open = async () => {
     const rows = await db
