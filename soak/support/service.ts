@@ -123,12 +123,11 @@ export function createScriptService(engines: Omit<Engines, 'stop' | 'temporalUiU
   };
 }
 
-/** Deliveries that have not ended, of one workspace or of all. */
-export async function countOpen(db: Database, workspaceId?: WorkspaceId): Promise<number> {
+/** Deliveries that have not ended. */
+export async function countOpen(db: Database): Promise<number> {
   const { open } = await db
     .selectFrom('webhook_open')
     .select(({ fn }) => fn.countAll<number>().as('open'))
-    .$if(workspaceId !== undefined, (query) => query.where('workspace_id', '=', workspaceId as WorkspaceId))
     .executeTakeFirstOrThrow();
   return open;
 }

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { activityInfo } from '@temporalio/activity';
 import { expect, it } from 'vitest';
 import type { JobId } from '../../src/ids.ts';
+import type { Job } from '../../src/jobs/schemas.ts';
 import { createPseudoProvider } from '../../src/providers/pseudo.ts';
 import {
   ProviderError,
@@ -11,7 +12,7 @@ import {
 import { translationWorkflowId } from '../../src/temporal/ids.ts';
 import { useJobs } from '../support/jobs.ts';
 import type { TestWorkspace } from '../support/service.ts';
-import { hang, translating } from '../support/translating.ts';
+import { hang, isFirst, translating } from '../support/translating.ts';
 import { eventually } from '../support/wait.ts';
 
 const SLOTS = 3;
@@ -40,8 +41,6 @@ const calls = translating(service);
 const callsOf = ({ id }: TestWorkspace) => called.filter((workspace) => workspace === id).length;
 const translateMany = (workspace: TestWorkspace, jobs: number) =>
   Promise.all(Array.from({ length: jobs }, () => calls.translate(workspace, 1_600)));
-/** Whether it is the first call of a run, which its four lanes wait for. */
-const isTitle = ({ segments }: TranslationRequest) => segments.some(({ id }) => id === 'title');
 /** Until a call of a job's run waits for a slot, or the run has ended: what the run itself takes is not the queue's. */
 const untilWaiting = (job: JobId) =>
   eventually(
@@ -50,6 +49,23 @@ const untilWaiting = (job: JobId) =>
       status.name !== 'RUNNING' ||
       (raw.pendingActivities ?? []).some(({ lastStartedTime }) => !lastStartedTime),
   );
+/**
+ * Holds all calls but the first of each run of other workspaces than `one`, until its job is released. From then on each call
+ * takes `milliseconds`, and others go on only while a call of that job waits.
+ */
+function holdBeside(one: TestWorkspace, milliseconds: number) {
+  const gate = Promise.withResolvers<JobId>();
+  let held = 0;
+  behave = async (workspace, request) => {
+    const isOther = workspace !== one.id;
+    if (isOther && isFirst(request)) return;
+    held += 1;
+    const job = await Promise.race([gate.promise, hang(request.signal)]);
+    if (isOther) await untilWaiting(job);
+    await sleep(milliseconds, undefined, { signal: request.signal });
+  };
+  return { held: async () => held, release: (job: Job) => gate.resolve(job.id as JobId) };
+}
 const cancelAll = (workspace: TestWorkspace, jobs: Awaited<ReturnType<typeof translateMany>>) =>
   Promise.all(jobs.map(({ job }) => calls.cancel(workspace, job.id)));
 
@@ -57,15 +73,7 @@ const cancelAll = (workspace: TestWorkspace, jobs: Awaited<ReturnType<typeof tra
 it('a call does not wait for the calls that another workspace has queued before it', async () => {
   const [one, many] = [await service.workspace(100), await service.workspace(100)];
   const RUNS = 8;
-  const gate = Promise.withResolvers<JobId>();
-  let held = 0;
-  behave = async (workspace, request) => {
-    if (workspace === many.id && isTitle(request)) return;
-    held += 1;
-    const job = await Promise.race([gate.promise, hang(request.signal)]);
-    if (workspace === many.id) await untilWaiting(job);
-    await sleep(50, undefined, request);
-  };
+  const { held, release } = holdBeside(one, 50);
   const jobs = await translateMany(many, RUNS);
   const underWay = () =>
     service.db
@@ -76,14 +84,11 @@ it('a call does not wait for the calls that another workspace has queued before 
       .execute();
   await eventually(underWay, ({ length }) => length === RUNS);
   // Each run waits with its title or four more calls.
-  await eventually(
-    async () => held,
-    (count) => count === SLOTS,
-  );
+  await eventually(held, (count) => count === SLOTS);
   const { job } = await calls.translate(one, 1_600);
   await eventually(underWay, ({ length }) => length === RUNS + 1);
   const queuedAt = called.length;
-  gate.resolve(job.id as JobId);
+  release(job);
   expect((await calls.untilFinal(one, job.id)).status).toBe('COMPLETED');
   const last = called.lastIndexOf(one.id);
   const before = called.slice(queuedAt, last).filter((workspace) => workspace === many.id);
@@ -97,13 +102,7 @@ it('a call does not wait for the calls that another workspace has queued before 
 it('the four calls of a workspace with a single job come before the second call of each other workspace', async () => {
   const [one, ...others] = await Promise.all(Array.from({ length: 5 }, () => service.workspace(100)));
   if (one === undefined) throw new Error('no workspace');
-  const gate = Promise.withResolvers<JobId>();
-  behave = async (workspace, request) => {
-    if (workspace !== one.id && isTitle(request)) return;
-    const job = await Promise.race([gate.promise, hang(request.signal)]);
-    if (workspace !== one.id) await untilWaiting(job);
-    await sleep(100, undefined, request);
-  };
+  const { release } = holdBeside(one, 100);
   // The second begins when the first has ended, while a third waits.
   const jobs = await Promise.all(
     others.map(async (other) => {
@@ -133,7 +132,7 @@ it('the four calls of a workspace with a single job come before the second call 
     () => underWay([one]),
     ({ length }) => length === 1,
   );
-  gate.resolve(job.id as JobId);
+  release(job);
   expect((await calls.untilFinal(one, job.id)).status).toBe('COMPLETED');
   // Its title, then four lanes in one round of the others.
   const [second, last] = [called.indexOf(one.id, called.indexOf(one.id) + 1), called.lastIndexOf(one.id)];

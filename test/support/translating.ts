@@ -33,11 +33,15 @@ export function createStandIn(): StandIn {
   return standIn;
 }
 
-/** Behaves so for requests of the body; the title, meta texts and keywords, which come before them, are translated. */
+/** Whether it is the first request of a run: its title, meta texts and keywords, which those of the body wait for. */
+export const isFirst = ({ segments }: TranslationRequest): boolean =>
+  segments.some(({ id }) => id === 'title');
+
+/** Behaves so for requests of the body; the first one of a run is translated. */
 export const forBody =
   (behave: StandIn['behave']): StandIn['behave'] =>
   async (signal, request) => {
-    if (!request.segments.some(({ id }) => id === 'title')) await behave(signal, request);
+    if (!isFirst(request)) await behave(signal, request);
   };
 
 /** Hangs until the call is given up. */

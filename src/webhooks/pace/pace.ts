@@ -6,7 +6,7 @@ import { type RawBuilder, sql } from 'kysely';
  *
  * - A refusal is a 429, or a 503 with Retry-After. It begins a silence (Retry-After, else 1 s, doubled up to 60 s while
  *   nothing is taken), and leaves a rate below what was taken last. Refusals of requests claimed before, of an earlier
- *   epoch, only prolong the silence.
+ *   epoch, only prolong the silence, or raise the first pace's rate.
  * - Each request that is spent raises the rate a little, so an unused pace does not grow. At full use it doubles every
  *   five seconds while searching, else grows by a tenth every ten seconds, and near the rate that was refused last, the
  *   ceiling, by a hundredth: refusals are rare there, since each costs a delivery an attempt and half a minute.
@@ -88,8 +88,9 @@ export const firstRefusal = (now: Instant): RawBuilder<unknown> => sql`
   given.epoch + 1, greatest(${FIRST_RATE}, ${KEPT.searching} * given.accepted / greatest(1, given.active)), true,
   'infinity'::float8, 1, ${now}, ${now} + ${seconds(sql`greatest(1, given.retry_after)`)}`;
 
-/** SQL: the columns of {@link firstRefusal} and {@link laterRefusal}, and what begins anew after both. */
+/** SQL: the columns of {@link firstRefusal} and {@link laterRefusal}. */
 export const REFUSAL_COLUMNS = sql`epoch, rate, searching, ceiling, back_off_seconds, refused_at, resumed_at`;
+/** SQL: the columns of what is spent, which starts over after both. */
 export const COUNT_COLUMNS = sql`next_at, taken_from, taken`;
 
 /**

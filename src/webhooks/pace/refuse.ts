@@ -57,10 +57,10 @@ export async function refuse(
       FROM (SELECT given.endpoint_id, ${firstRefusal(now)} FROM given) AS first (endpoint_id, ${REFUSAL_COLUMNS})
       ON CONFLICT (endpoint_id) DO UPDATE SET (${REFUSAL_COLUMNS}, ${COUNT_COLUMNS}) = (
         SELECT changed.* FROM given CROSS JOIN LATERAL (
-          SELECT anew.*, resumed_at, resumed_at, 0 FROM (
+          SELECT next.*, resumed_at, resumed_at, 0 FROM (
             SELECT * FROM (${laterRefusal(now)}) AS later WHERE ${isInForce(now)} AND pace.epoch = given.epoch
             UNION ALL SELECT ${firstRefusal(now)} WHERE NOT ${isInForce(now)}
-          ) AS anew (${REFUSAL_COLUMNS})
+          ) AS next (${REFUSAL_COLUMNS})
           UNION ALL SELECT ${earlierRefusal(now)} WHERE ${isInForce(now)} AND pace.epoch <> given.epoch
         ) AS changed
         WHERE given.endpoint_id = pace.endpoint_id)`.execute(db),
