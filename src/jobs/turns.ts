@@ -83,7 +83,6 @@ export interface TurnLimits {
 }
 
 /**
-/**
  * Takes over a job's hold when it is its turn: each workspace has so many active runs, fewer while others have some and
  * its calls would be more than a third of a worker's (contract.md J18); one that is deleted or suspended begins none
  * (contract.md L7). A job of a workspace above a limit of unpaid words fails instead, uncharged (contract.md J14).

@@ -103,34 +103,30 @@ it('the four calls of a workspace with a single job come before the second call 
   const [one, ...others] = await Promise.all(Array.from({ length: 5 }, () => service.workspace(100)));
   if (one === undefined) throw new Error('no workspace');
   const { release } = holdBeside(one, 100);
-  // The second begins when the first has ended, while a third waits.
+  // Once the first has ended, all that is under way began while another was open.
   const jobs = await Promise.all(
     others.map(async (other) => {
       const first = await calls.translate(other, 1_600);
-      const others = [await calls.translate(other, 1_600), await calls.translate(other, 1_600)];
+      const later = [await calls.translate(other, 1_600), await calls.translate(other, 1_600)];
       await calls.cancel(other, first.job.id);
-      return others;
+      await calls.untilFinal(other, first.job.id);
+      return later;
     }),
   );
-  const underWay = (workspaces: readonly TestWorkspace[]) =>
-    service.db
-      .selectFrom('jobs')
-      .select('id')
-      .where(
-        'workspace_id',
-        'in',
-        workspaces.map(({ id }) => id),
-      )
-      .where('status', '=', 'TRANSLATING')
-      .execute();
+  /** How many of the workspaces have a job under way. */
+  const underWay = async (workspaces: readonly TestWorkspace[]) => {
+    const ids = workspaces.map(({ id }) => id);
+    const busy = service.db.selectFrom('jobs').select('workspace_id').distinct();
+    return (await busy.where('workspace_id', 'in', ids).where('status', '=', 'TRANSLATING').execute()).length;
+  };
   await eventually(
     () => underWay(others),
-    ({ length }) => length === others.length,
+    (count) => count === others.length,
   );
   const { job } = await calls.translate(one, 1_600);
   await eventually(
     () => underWay([one]),
-    ({ length }) => length === 1,
+    (count) => count === 1,
   );
   release(job);
   expect((await calls.untilFinal(one, job.id)).status).toBe('COMPLETED');
