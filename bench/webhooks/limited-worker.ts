@@ -6,6 +6,6 @@ import { createCapacity } from '../../src/webhooks/relay/capacity.ts';
 import { announce } from '../lib/child.ts';
 
 const config = requireAddresses(loadConfig());
-const capacity = createCapacity(Number(process.env.BENCH_IN_FLIGHT));
+const capacity = createCapacity({ maxInFlight: Number(process.env.BENCH_IN_FLIGHT) });
 const worker = await startWorker(config, createLogger(config.LOG_LEVEL, 'worker'), { capacity });
 announce('', () => worker.stop());

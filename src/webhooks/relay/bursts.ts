@@ -12,7 +12,7 @@ import { freeBurst } from '../deliveries/free-burst.ts';
 import { type RecordedAttempt, recordAttempts } from '../deliveries/record.ts';
 import { ENDPOINT_DISABLED, type Holder, isHeldBy } from '../deliveries/states.ts';
 import { DECISION_MS } from '../sending/sender.ts';
-import type { Capacity } from './capacity.ts';
+import type { Capacity, InFlight } from './capacity.ts';
 import type { ClaimedDelivery } from './claim.ts';
 import type { KnownEndpoints } from './known-endpoints.ts';
 import type { Suspects } from './suspects.ts';
@@ -35,6 +35,14 @@ export interface OpenBurst {
   awaits(claim: Promise<unknown>): void;
   /** Sends one delivery claimed for it. @param claimStartedAt by `performance.now()`, right before the claim */
   send(delivery: ClaimedDelivery, claimStartedAt: number): void;
+}
+
+/** A claimed delivery that a burst sends. */
+interface Sending {
+  readonly delivery: ClaimedDelivery;
+  /** By `performance.now()`, right before the claim. */
+  readonly claimStartedAt: number;
+  readonly inFlight: InFlight;
 }
 
 export interface BurstOptions {
@@ -105,8 +113,8 @@ export function createBursts(dependencies: BurstsDependencies): Bursts {
     };
     const recordTogether = createBatcher(record);
 
-    async function attempt(delivery: ClaimedDelivery, claimStartedAt: number): Promise<AttemptResult> {
-      const { id: deliveryId, endpointId, workspaceId, stored, token } = delivery;
+    async function attempt({ delivery, claimStartedAt, inFlight }: Sending): Promise<AttemptResult> {
+      const { id: deliveryId, stored, token } = delivery;
       const number = delivery.attempts + 1;
       let isBegun = true;
       /** The claim has begun it. A redirect, or a claim too old, is confirmed by the database. */
@@ -126,15 +134,16 @@ export function createBursts(dependencies: BurstsDependencies): Bursts {
         return made;
       } finally {
         // The receiver's capacity is free as soon as it has responded.
-        capacity.ended(endpointId, workspaceId, well);
+        capacity.ended(inFlight, well);
         usedAt = performance.now();
         wake();
       }
     }
 
-    async function deliver(delivery: ClaimedDelivery, claimStartedAt: number): Promise<void> {
+    async function deliver(sending: Sending): Promise<void> {
+      const { delivery } = sending;
       const { id: deliveryId, endpointId, workspaceId } = delivery;
-      const made = await attempt(delivery, claimStartedAt);
+      const made = await attempt(sending);
       if (made.kind === 'unreadable') {
         onUnreadable(endpointId, made.stored);
         await retryWhileDatabaseIsAway(() => takeBack(db, holder, made.start));
@@ -178,8 +187,8 @@ export function createBursts(dependencies: BurstsDependencies): Bursts {
       send(delivery, claimStartedAt) {
         usedAt = performance.now();
         given.add(delivery.id);
-        capacity.began(delivery.endpointId, delivery.workspaceId);
-        const one = deliver(delivery, claimStartedAt)
+        const inFlight = capacity.began(delivery.endpointId, delivery.workspaceId);
+        const one = deliver({ delivery, claimStartedAt, inFlight })
           .catch((error: unknown) => {
             if (!cancelled.aborted) onError(error, delivery);
           })

@@ -1,4 +1,5 @@
 import type { EndpointId, WorkspaceId } from '../../ids.ts';
+import { createYoungBound } from './young-bound.ts';
 
 /** Requests in flight to one endpoint that are always allowed, so that the schedule can be kept. */
 const MIN_CAP = 20;
@@ -7,6 +8,8 @@ const MAX_CAP = 256;
 /** Requests in flight of one worker, and of one workspace in it. */
 const MAX_IN_FLIGHT = 2_000;
 const MAX_IN_FLIGHT_PER_WORKSPACE = 500;
+/** A request that takes longer waits for its receiver, and costs the worker nothing meanwhile. */
+const YOUNG_MS = 1_000;
 /** Idle endpoints whose cap is remembered. */
 const MAX_REMEMBERED = 10_000;
 
@@ -19,6 +22,28 @@ interface EndpointLoad {
   isRising: boolean;
 }
 
+/** A request in flight. */
+export interface InFlight {
+  readonly endpointId: EndpointId;
+  readonly workspaceId: WorkspaceId;
+  readonly beganAt: number;
+}
+
+/** Requests in flight, and those of them that began within the last second. */
+interface Load {
+  readonly all: number;
+  readonly young: number;
+}
+
+export interface CapacityOptions {
+  /** Requests in flight of the worker. */
+  readonly maxInFlight?: number;
+  /** How many young requests the worker may have now. */
+  readonly mostYoung?: () => number;
+  /** In milliseconds. */
+  readonly clock?: () => number;
+}
+
 /** What this worker has in flight through bursts, and what it may add. */
 export interface Capacity {
   /** How many more deliveries of an endpoint may be taken. */
@@ -27,25 +52,45 @@ export interface Capacity {
   shareOut(): (endpointId: EndpointId, workspaceId: WorkspaceId, most?: number) => number;
   /** What is left for the worker. */
   readonly left: number;
-  began(endpointId: EndpointId, workspaceId: WorkspaceId): void;
+  began(endpointId: EndpointId, workspaceId: WorkspaceId): InFlight;
   /** @param well false for an outcome that is retried */
-  ended(endpointId: EndpointId, workspaceId: WorkspaceId, well: boolean): void;
+  ended(request: InFlight, well: boolean): void;
 }
 
 /**
  * Each endpoint has an adaptive cap: it doubles with each full round until the first failure, then grows by one; every
  * outcome that is retried halves it. A receiver that recovers meets a few requests, not its whole backlog.
- * @param maxInFlight requests in flight of the worker
  */
-export function createCapacity(maxInFlight = MAX_IN_FLIGHT): Capacity {
+export function createCapacity({
+  maxInFlight = MAX_IN_FLIGHT,
+  mostYoung = createYoungBound(maxInFlight),
+  clock = () => performance.now(),
+}: CapacityOptions = {}): Capacity {
   const endpoints = new Map<EndpointId, EndpointLoad>();
-  const workspaces = new Map<WorkspaceId, number>();
+  const workspaces = new Map<WorkspaceId, Load>();
+  /** In the order in which they began. */
+  const young = new Set<InFlight>();
   let inFlight = 0;
-  const count = (workspaceId: WorkspaceId, change: 1 | -1) => {
-    inFlight += change;
-    const of = (workspaces.get(workspaceId) ?? 0) + change;
-    if (of === 0) workspaces.delete(workspaceId);
-    else workspaces.set(workspaceId, of);
+  const ofWorkspace = (id: WorkspaceId): Load => workspaces.get(id) ?? { all: 0, young: 0 };
+  const count = (id: WorkspaceId, change: Load) => {
+    inFlight += change.all;
+    const before = ofWorkspace(id);
+    const after = { all: before.all + change.all, young: before.young + change.young };
+    if (after.all === 0) workspaces.delete(id);
+    else workspaces.set(id, after);
+  };
+  const age = () => {
+    const since = clock() - YOUNG_MS;
+    for (const request of young) {
+      if (request.beganAt > since) return;
+      young.delete(request);
+      count(request.workspaceId, { all: 0, young: -1 });
+    }
+  };
+  /** What the worker may add. */
+  const free = (): Load => {
+    age();
+    return { all: maxInFlight - inFlight, young: mostYoung() - young.size };
   };
   const loadOf = (id: EndpointId): EndpointLoad =>
     endpoints.get(id) ?? { inFlight: 0, cap: MIN_CAP, successesInARow: 0, isRising: true };
@@ -58,35 +103,41 @@ export function createCapacity(maxInFlight = MAX_IN_FLIGHT): Capacity {
   };
   const shareOut = () => {
     const given = new Map<WorkspaceId, number>();
-    let left = maxInFlight - inFlight;
+    const left = free();
+    let shared = 0;
     return (endpointId: EndpointId, workspaceId: WorkspaceId, most = Number.POSITIVE_INFINITY) => {
       const load = loadOf(endpointId);
-      const taken = given.get(workspaceId) ?? workspaces.get(workspaceId) ?? 0;
+      const taken = ofWorkspace(workspaceId);
+      const added = given.get(workspaceId) ?? 0;
       // A workspace holds at most what it leaves free, so that the next one always gets some.
-      const fair = Math.floor((left - taken + 1) / 2);
-      const share = Math.max(
-        0,
-        Math.min(load.cap - load.inFlight, MAX_IN_FLIGHT_PER_WORKSPACE - taken, fair, most),
-      );
-      given.set(workspaceId, taken + share);
-      left -= share;
+      const fairOf = (kind: keyof Load) => Math.floor((left[kind] - shared - taken[kind] - added + 1) / 2);
+      const ofWorker = Math.min(fairOf('all'), fairOf('young'));
+      const own = Math.min(load.cap - load.inFlight, MAX_IN_FLIGHT_PER_WORKSPACE - taken.all - added);
+      const share = Math.max(0, Math.min(ofWorker, own, most));
+      given.set(workspaceId, added + share);
+      shared += share;
       return share;
     };
   };
   return {
     get left() {
-      return maxInFlight - inFlight;
+      const { all, young } = free();
+      return Math.max(0, Math.min(all, young));
     },
     room: (endpointId, workspaceId) => shareOut()(endpointId, workspaceId),
     shareOut,
     began(endpointId, workspaceId) {
-      count(workspaceId, 1);
+      const request = { endpointId, workspaceId, beganAt: clock() };
+      young.add(request);
+      count(workspaceId, { all: 1, young: 1 });
       const load = loadOf(endpointId);
       load.inFlight += 1;
       endpoints.set(endpointId, load);
+      return request;
     },
-    ended(endpointId, workspaceId, well) {
-      count(workspaceId, -1);
+    ended(request, well) {
+      const { endpointId, workspaceId } = request;
+      count(workspaceId, { all: -1, young: young.delete(request) ? -1 : 0 });
       const load = loadOf(endpointId);
       const wasFull = load.inFlight >= load.cap;
       load.inFlight -= 1;

@@ -11,7 +11,7 @@ const choice = { now: NOW, isLook: false, isBurstOpen: true, runs: 0 };
 
 /** What a relay knows after it has claimed from so many endpoints, all of which have more or none. */
 function knowing(endpoints: number, hasMore: boolean) {
-  const [known, capacity] = [createKnownEndpoints(), createCapacity()];
+  const [known, capacity] = [createKnownEndpoints(), createCapacity({ mostYoung: () => 2_000 })];
   for (let count = 0; count < endpoints; count += 1) {
     const seen = { id: newId<EndpointId>(), workspaceId: newId<WorkspaceId>(), active: true, due: 6 };
     known.saw({ ...seen, nextDueIn: null, claimedUpTo: new Date() }, hasMore, NOW, { claimed: 1 });
