@@ -88,7 +88,7 @@ const post = (
     url,
     body,
     signal,
-    async beforeWrite({ url: to }) {
+    async beforeWrite({ url: to, hop }) {
       const begun = await begin();
       if (begun.kind === 'stopped') return { proceed: false, reason: begun.reason };
       if (begun.kind !== 'begun') return { proceed: false, reason: begun.kind };
@@ -96,7 +96,8 @@ const post = (
       const signing = secretsAt(begun.credentials, now);
       const headers = deliveryHeaders({ secrets: signing, eventId, deliveryId, eventType, body, now });
       // Custom headers may hold credentials of the registered origin.
-      const custom = to.origin === URL.parse(url)?.origin ? begun.credentials.headers : {};
+      const isRegistered = hop === 0 || to.origin === URL.parse(url)?.origin;
+      const custom = isRegistered ? begun.credentials.headers : {};
       return { proceed: true, headers: { ...custom, ...headers } };
     },
   });
