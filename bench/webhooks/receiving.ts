@@ -14,7 +14,8 @@ export type SinkReport = readonly { readonly at: number; readonly articleId: str
 
 export interface Sink {
   readonly urls: readonly string[];
-  clear(): Promise<void>;
+  /** Forgets what it has received. @returns what that was */
+  clear(): Promise<SinkCount>;
   count(): Promise<SinkCount>;
   report(): Promise<SinkReport>;
   close(): Promise<void>;
@@ -42,7 +43,7 @@ export async function startSink(receivers: number, delayMs = 0): Promise<Sink> {
   const { urls, request, close } = await startProcess(script, [String(receivers), String(delayMs)]);
   return {
     urls,
-    clear: async () => void (await request('clear')),
+    clear: () => request<SinkCount>('clear'),
     count: () => request<SinkCount>('count'),
     report: () => request<SinkReport>('report'),
     close,

@@ -22,8 +22,8 @@ const report = (): SinkReport =>
   received.map(({ at, body }) => ({ at, articleId: JSON.parse(body.toString()).data.articleId }));
 
 process.on('message', (question: SinkQuestion) => {
-  if (question === 'clear') received = [];
   process.send?.(question === 'report' ? report() : count());
+  if (question === 'clear') received = [];
 });
 process.on('disconnect', () => process.exit(0));
 

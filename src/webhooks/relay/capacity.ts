@@ -38,8 +38,8 @@ interface Load {
 export interface CapacityOptions {
   /** Requests in flight of the worker. */
   readonly maxInFlight?: number;
-  /** How many young requests the worker may have now. */
-  readonly mostYoung?: () => number;
+  /** How many young requests the worker may have now, given how many it has. */
+  readonly mostYoung?: (young: number) => number;
   /** In milliseconds. */
   readonly clock?: () => number;
 }
@@ -90,7 +90,7 @@ export function createCapacity({
   /** What the worker may add. */
   const free = (): Load => {
     age();
-    return { all: maxInFlight - inFlight, young: mostYoung() - young.size };
+    return { all: maxInFlight - inFlight, young: mostYoung(young.size) - young.size };
   };
   const loadOf = (id: EndpointId): EndpointLoad =>
     endpoints.get(id) ?? { inFlight: 0, cap: MIN_CAP, successesInARow: 0, isRising: true };
@@ -130,6 +130,7 @@ export function createCapacity({
       const request = { endpointId, workspaceId, beganAt: clock() };
       young.add(request);
       count(workspaceId, { all: 1, young: 1 });
+      mostYoung(young.size);
       const load = loadOf(endpointId);
       load.inFlight += 1;
       endpoints.set(endpointId, load);

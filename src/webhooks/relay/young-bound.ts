@@ -1,7 +1,9 @@
 /** Always allowed: enough to keep a worker busy. */
-const FEWEST = 150;
+const FEWEST = 300;
 /** How busy an event loop may be, of the time, that is given more. */
 const BUSY = 0.7;
+/** Of the bound: one workspace has at most half of it. */
+const USED = 1 / 3;
 const WINDOW_MS = 200;
 
 /** How busy the event loop was since the last call, 0 to 1. */
@@ -19,24 +21,27 @@ function createMeasure(): MeasureBusy {
 
 /**
  * How many young requests a worker may have in flight. What is more than keeps its event loop busy would only wait, and make
- * another workspace's event wait with it: the bound doubles with each 200 ms in which the loop had time left, and is the
- * least again after one in which it had none. Receivers that take long to respond leave time.
+ * another workspace's event wait with it. Like a congestion window that is validated (RFC 7661) the bound doubles after 200 ms
+ * in which it was used and the loop had time left, halves after 200 ms without use, and is the least again once the loop
+ * had none. Receivers that take long to respond leave time.
  * @param most never more
  * @param clock in milliseconds
- * @returns the bound now
+ * @returns the bound now, given how many there are
  */
 export function createYoungBound(
   most: number,
   measure = createMeasure(),
   clock = () => performance.now(),
-): () => number {
+): (young: number) => number {
   let bound = Math.min(FEWEST, most);
+  let highest = 0;
   let measuredAt = clock();
-  return () => {
-    const windows = Math.floor((clock() - measuredAt) / WINDOW_MS);
-    if (windows === 0) return bound;
-    measuredAt = clock();
-    bound = Math.min(most, measure() > BUSY ? FEWEST : bound * 2 ** windows);
+  return (young) => {
+    highest = Math.max(highest, young);
+    if (clock() - measuredAt < WINDOW_MS) return bound;
+    const next = highest > USED * bound ? 2 * bound : bound / 2;
+    bound = Math.min(most, measure() > BUSY ? FEWEST : Math.max(FEWEST, next));
+    [highest, measuredAt] = [young, clock()];
     return bound;
   };
 }

@@ -75,21 +75,25 @@ it('a busy worker has few requests of a workspace that began just now, and up to
   expect(capacity.room(newId<EndpointId>(), other)).toBe(20);
 });
 
-it('the bound of young requests doubles while the event loop has time left, and is the least again once it has none', () => {
+it('the bound of young requests doubles while it is used and the event loop has time left, and falls without use or time', () => {
   let [now, busy] = [0, 0.9];
   const bound = createYoungBound(
     2_000,
     () => busy,
     () => now,
   );
-  const after = (milliseconds: number): number => {
+  /** The bound after so many milliseconds with so many young requests. */
+  const after = (milliseconds: number, young: number): number => {
+    bound(young);
     now += milliseconds;
-    return bound();
+    return bound(0);
   };
-  expect(after(0)).toBe(150);
-  expect(after(200)).toBe(150);
+  expect([after(0, 150), after(200, 150)]).toEqual([300, 300]);
   busy = 0.6;
-  expect([after(100), after(100), after(200), after(50), after(5_000)]).toEqual([150, 300, 600, 600, 2_000]);
+  expect([after(100, 150), after(100, 0)]).toEqual([300, 600]);
+  expect([after(200, 300), after(200, 1_000), after(200, 2_000)]).toEqual([1_200, 2_000, 2_000]);
+  expect([after(200, 100), after(1_000, 0), after(200, 0)]).toEqual([1_000, 500, 300]);
+  expect(after(200, 150)).toBe(600);
   busy = 0.8;
-  expect([after(100), after(100)]).toEqual([2_000, 150]);
+  expect([after(100, 600), after(100, 600)]).toEqual([600, 300]);
 });
