@@ -78,7 +78,7 @@ export const removeOlder = (
   );
 
 /** Rest per millisecond of work on a list of all workspaces, for the benefit of other work. */
-const REST_SHARE = 1 / 3;
+const REST_SHARE = 1;
 const BEFORE_ALL = '00000000-0000-0000-0000-000000000000' as WorkspaceId;
 
 /** SQL: no other session is active in the database. */

@@ -1,5 +1,5 @@
 /** Always allowed: enough to keep a worker busy. */
-const FEWEST = 300;
+const FEWEST = 200;
 /** How busy an event loop may be, of the time, that is given more. */
 const BUSY = 0.7;
 /** Of the bound: one workspace has at most half of it. */

@@ -88,12 +88,12 @@ it('the bound of young requests doubles while it is used and the event loop has 
     now += milliseconds;
     return bound(0);
   };
-  expect([after(0, 150), after(200, 150)]).toEqual([300, 300]);
+  expect([after(0, 150), after(200, 150)]).toEqual([200, 200]);
   busy = 0.6;
-  expect([after(100, 150), after(100, 0)]).toEqual([300, 600]);
-  expect([after(200, 300), after(200, 1_000), after(200, 2_000)]).toEqual([1_200, 2_000, 2_000]);
-  expect([after(200, 100), after(1_000, 0), after(200, 0)]).toEqual([1_000, 500, 300]);
-  expect(after(200, 150)).toBe(600);
+  expect([after(100, 150), after(100, 0)]).toEqual([200, 400]);
+  expect([after(200, 300), after(200, 1_000), after(200, 2_000)]).toEqual([800, 1_600, 2_000]);
+  expect([after(200, 100), after(1_000, 0), after(200, 0)]).toEqual([1_000, 500, 250]);
+  expect(after(200, 150)).toBe(500);
   busy = 0.8;
-  expect([after(100, 600), after(100, 600)]).toEqual([600, 300]);
+  expect([after(100, 600), after(100, 600)]).toEqual([500, 200]);
 });
