@@ -22,10 +22,11 @@ const RENAMES = setting('FAIRNESS_RENAMES', 1);
 /** Of the workspace whose category it is, besides those whose receiver hangs. */
 const ENDPOINTS = setting('FAIRNESS_ENDPOINTS', 1);
 const HANGING = setting('FAIRNESS_HANGING', 0);
+/** Single events of the other workspace, alone and beside: so many take 100 ms each at least. */
+const SAMPLES = setting('FAIRNESS_SAMPLES', 50);
 /** Open deliveries are counted every ten seconds: an endpoint may pass the mark by what is stored meanwhile. */
 const MOST_OPEN = 2 * BACKLOG_BOUNDS.mark;
 const LOOK_MS = 5_000;
-const SAMPLES = 50;
 const SAMPLE_EVERY_MS = 100;
 const ARRIVE_MS = 60_000;
 const DRAIN_MS = 90 * 60_000;

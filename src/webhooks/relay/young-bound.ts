@@ -6,10 +6,8 @@ const BUSY = 0.7;
 const USED = 1 / 3;
 const WINDOW_MS = 200;
 
-/** How busy the event loop was since the last call, 0 to 1. */
-export type MeasureBusy = () => number;
-
-function createMeasure(): MeasureBusy {
+/** @returns how busy the event loop was since the last call, 0 to 1 */
+function createMeasure(): () => number {
   let last = performance.eventLoopUtilization();
   return () => {
     const now = performance.eventLoopUtilization();
