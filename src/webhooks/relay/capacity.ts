@@ -130,7 +130,6 @@ export function createCapacity({
       const request = { endpointId, workspaceId, beganAt: clock() };
       young.add(request);
       count(workspaceId, { all: 1, young: 1 });
-      mostYoung(young.size);
       const load = loadOf(endpointId);
       load.inFlight += 1;
       endpoints.set(endpointId, load);
