@@ -66,6 +66,12 @@ function holdBeside(one: TestWorkspace, milliseconds: number) {
   };
   return { held: async () => held, release: (job: Job) => gate.resolve(job.id as JobId) };
 }
+/** The workspace of each job of these workspaces whose run translates. */
+async function workspacesUnderWay(workspaces: readonly TestWorkspace[]) {
+  const ids = workspaces.map(({ id }) => id);
+  const jobs = service.db.selectFrom('jobs').select('workspace_id').where('workspace_id', 'in', ids);
+  return (await jobs.where('status', '=', 'TRANSLATING').execute()).map(({ workspace_id }) => workspace_id);
+}
 const cancelAll = (workspace: TestWorkspace, jobs: Awaited<ReturnType<typeof translateMany>>) =>
   Promise.all(jobs.map(({ job }) => calls.cancel(workspace, job.id)));
 
@@ -75,13 +81,7 @@ it('a call does not wait for the calls that another workspace has queued before 
   const RUNS = 8;
   const { held, release } = holdBeside(one, 50);
   const jobs = await translateMany(many, RUNS);
-  const underWay = () =>
-    service.db
-      .selectFrom('jobs')
-      .select('id')
-      .where('workspace_id', 'in', [one.id, many.id])
-      .where('status', '=', 'TRANSLATING')
-      .execute();
+  const underWay = () => workspacesUnderWay([one, many]);
   await eventually(underWay, ({ length }) => length === RUNS);
   // Each run waits with its title or four more calls.
   await eventually(held, (count) => count === SLOTS);
@@ -113,20 +113,14 @@ it('the four calls of a workspace with a single job come before the second call 
       return later;
     }),
   );
-  /** How many of the workspaces have a job under way. */
-  const underWay = async (workspaces: readonly TestWorkspace[]) => {
-    const ids = workspaces.map(({ id }) => id);
-    const busy = service.db.selectFrom('jobs').select('workspace_id').distinct();
-    return (await busy.where('workspace_id', 'in', ids).where('status', '=', 'TRANSLATING').execute()).length;
-  };
   await eventually(
-    () => underWay(others),
-    (count) => count === others.length,
+    () => workspacesUnderWay(others),
+    (ids) => new Set(ids).size === others.length,
   );
   const { job } = await calls.translate(one, 1_600);
   await eventually(
-    () => underWay([one]),
-    (count) => count === 1,
+    () => workspacesUnderWay([one]),
+    ({ length }) => length === 1,
   );
   release(job);
   expect((await calls.untilFinal(one, job.id)).status).toBe('COMPLETED');
