@@ -22,7 +22,7 @@ const RENAMES = setting('FAIRNESS_RENAMES', 1);
 /** Of the workspace whose category it is, besides those whose receiver hangs. */
 const ENDPOINTS = setting('FAIRNESS_ENDPOINTS', 1);
 const HANGING = setting('FAIRNESS_HANGING', 0);
-/** Single events of the other workspace, alone and beside: so many take 100 ms each at least. */
+/** Single events of the other workspace, alone and beside the backlog. */
 const SAMPLES = setting('FAIRNESS_SAMPLES', 50);
 /** Open deliveries are counted every ten seconds: an endpoint may pass the mark by what is stored meanwhile. */
 const MOST_OPEN = 2 * BACKLOG_BOUNDS.mark;
@@ -127,8 +127,8 @@ try {
   for (const deadline = startedAt + DRAIN_MS; Date.now() < deadline; await sleep(LOOK_MS)) {
     const { most, isAny } = await open();
     mostOpen = Math.max(mostOpen, most);
-    await collect();
     if (!isAny && (await isStored())) break;
+    await collect();
     print(
       `after ${seconds(Date.now() - startedAt, 0)} s: ${requests} of ${all}, at most ${most} open for one endpoint`,
     );
