@@ -9,7 +9,7 @@ import {
   type QueryResult,
   type Transaction,
 } from 'kysely';
-import type pg from 'pg';
+import pg from 'pg';
 import { joinStatements, sendWithNext, withCommit } from './joined-statements.ts';
 import type { Tables } from './tables.ts';
 
@@ -154,14 +154,37 @@ export function prepareBoth<FirstValues, First, SecondValues, Second>(
   };
 }
 
-type Query = (text: unknown, values?: unknown, callback?: unknown) => unknown;
+/** A statement that is sent by its name. The object that `pg` takes instead is copied for each query: an eighth of its cost. */
+class NamedQuery extends pg.Query {
+  readonly name: string;
+
+  constructor(
+    name: string,
+    text: string,
+    values: unknown[],
+    ended: ConstructorParameters<typeof pg.Query>[2],
+  ) {
+    super(text, values, ended);
+    this.name = name;
+  }
+}
+
+type Query = (query: unknown, ...rest: unknown[]) => unknown;
 
 /** Makes a new connection send marked statements by name. */
 export function sendPreparedByName(client: pg.PoolClient): void {
   const query = client.query.bind(client) as Query;
-  const byName: Query = (text, values, callback) => {
+  const byName: Query = (text, ...rest) => {
     const name = typeof text === 'string' ? names.get(text) : undefined;
-    return name === undefined ? query(text, values, callback) : query({ name, text, values }, callback);
+    if (name === undefined) return query(text, ...rest);
+    return new Promise((resolve, reject) => {
+      const ended = (error: Error | undefined, result: unknown) => (error ? reject(error) : resolve(result));
+      query(new NamedQuery(name, text as string, rest[0] as unknown[], ended));
+    }).catch((error: Error) => {
+      // As `pg` does: the stack of whoever asked, not that of the socket.
+      Error.captureStackTrace(error);
+      throw error;
+    });
   };
   Object.assign(client, { query: byName });
 }
