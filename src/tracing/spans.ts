@@ -65,9 +65,9 @@ export function startSpan(
   return trace.getTracer(TRACER).startSpan(name, options, contextOf(parent));
 }
 
-/** Runs work with a span as the active one. */
+/** Runs work with a span as the active one; with tracing off it is that of no trace. */
 export const within = <Result>(span: Span, work: () => Result): Result =>
-  context.with(trace.setSpan(context.active(), span), work);
+  isSpanContextValid(span.spanContext()) ? context.with(trace.setSpan(context.active(), span), work) : work();
 
 /** Runs work as the work of what a `traceparent` names: spans in it are children of that. */
 export const continuing = <Result>(traceparent: string, work: () => Result): Result =>
