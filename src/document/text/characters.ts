@@ -5,6 +5,15 @@ export function codePoints(text: string): number {
   return count;
 }
 
+/** The first `limit` code points of a text. */
+export function firstCodePoints(text: string, limit: number): string {
+  if (text.length <= limit) return text;
+  let end = 0;
+  for (let count = 0; count < limit && end < text.length; count += 1)
+    end += (text.codePointAt(end) ?? 0) > 0xffff ? 2 : 1;
+  return text.slice(0, end);
+}
+
 /** True when the text has between `min` and `max` code points. */
 export function withinBounds(text: string, min: number, max: number): boolean {
   // A code point is one or two code units, so very long strings need no counting.
@@ -20,14 +29,12 @@ const SEGMENTER = new Intl.Segmenter('en', { granularity: 'word' });
  * after it. A single word longer than the limit is cut inside.
  */
 export function cutAtWord(text: string, limit: number): string {
-  if (text.length <= limit) return text;
-  const head = [...text.slice(0, limit * 2 + 2)];
-  if (head.length <= limit) return text;
-  const hard = head.slice(0, limit).join('');
-  const length = hard.length;
+  const hard = firstCodePoints(text, limit);
+  const { length } = hard;
+  if (length === text.length) return text;
   // A few more characters show whether the last word is complete.
   let end = 0;
-  for (const segment of SEGMENTER.segment(head.slice(0, limit + 40).join(''))) {
+  for (const segment of SEGMENTER.segment(firstCodePoints(text, limit + 40))) {
     const next = segment.index + segment.segment.length;
     if (next > length) break;
     if (segment.segment.trim() !== '') end = next;

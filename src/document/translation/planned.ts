@@ -1,5 +1,5 @@
 /** Plans the texts of an article for an engine: batches, with the text around each. */
-import { cutAtWord } from '../text/characters.ts';
+import { cutAtWord, firstCodePoints } from '../text/characters.ts';
 import type { InVersion, Neighbours, Placeholders } from './context.ts';
 import { encodeField } from './field-codec.ts';
 import type { LanguagePair } from './figures.ts';
@@ -187,10 +187,8 @@ export function boundInVersion(
 }
 
 function shorten(content: string): string {
-  const characters = [...content.slice(0, MAX_PLACEHOLDER * 2)];
-  return characters.length <= MAX_PLACEHOLDER
-    ? content
-    : `${characters.slice(0, MAX_PLACEHOLDER - 1).join('')}…`;
+  const isShort = firstCodePoints(content, MAX_PLACEHOLDER).length === content.length;
+  return isShort ? content : `${firstCodePoints(content, MAX_PLACEHOLDER - 1)}…`;
 }
 
 /** Bounds of one request to a provider. */

@@ -1,4 +1,5 @@
 /** Fits a request into the context of its model. A token is counted as three bytes of UTF-8. */
+import { firstCodePoints } from '../../../document/text/characters.ts';
 
 export const BYTES_PER_TOKEN = 3;
 
@@ -6,11 +7,8 @@ export const bytesOf = (text: string): number => Buffer.byteLength(text);
 
 /** The text, or its beginning of at most `limit` characters with an ellipsis. */
 export function shorten(text: string, limit: number): string {
-  if (text.length <= limit) return text;
-  const characters = [...text.slice(0, limit * 2)];
-  return characters.length <= limit && text.length <= limit * 2
-    ? text
-    : `${characters.slice(0, limit).join('')}…`;
+  const head = firstCodePoints(text, limit);
+  return head.length === text.length ? text : `${head}…`;
 }
 
 /**
