@@ -19,7 +19,8 @@ export async function createTestDatabase(
   await withServer(serverUrl, async (client) => {
     for (let attempt = 1; ; attempt += 1) {
       try {
-        await client.query(`CREATE DATABASE ${name} TEMPLATE ${template}`);
+        // The files as they are: half the cost of writing each page to the log first.
+        await client.query(`CREATE DATABASE ${name} TEMPLATE ${template} STRATEGY FILE_COPY`);
         return;
       } catch (error) {
         // Two files cloning at the same moment: the template may have only one reader.
