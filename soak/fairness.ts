@@ -29,7 +29,8 @@ const MOST_OPEN = 2 * BACKLOG_BOUNDS.mark;
 const LOOK_MS = 5_000;
 const SAMPLE_EVERY_MS = 100;
 const ARRIVE_MS = 60_000;
-const DRAIN_MS = 90 * 60_000;
+/** To deliver all: as long as 1,000 a second take, and what a small backlog takes beside that. */
+const DRAIN_MS = 10 * 60_000 + RENAMES * BACKLOG * ENDPOINTS;
 /** After which memory is no longer needed. */
 const SETTLE_MS = 10_000;
 
