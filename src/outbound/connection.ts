@@ -9,7 +9,6 @@ import {
   SendFailure,
 } from './failure.ts';
 import { createResponseReader, type HttpResponse } from './response.ts';
-import type { ResponseHead } from './response-head.ts';
 
 export interface HttpRequest {
   url: URL;
@@ -28,7 +27,8 @@ export interface Connection {
   /** Whether the socket still looks alive. */
   isOpen(): boolean;
   /**
-   * Posts a request and reads its response until the body ends, `maxBodyBytes` of it were read or the time is up.
+   * Posts a request and reads its response until the body ends, `maxBodyBytes` of it were read, a second of
+   * it has passed or the time is up.
    * @throws NothingWritten when the connection was lost before, EndedWithoutResponse when it ended before the first
    *   byte of a response, SendFailure for any other error before the head was read, or the reason of the deadline
    */
@@ -36,8 +36,8 @@ export interface Connection {
   close(): void;
 }
 
-/** How long the body of a followed redirect is read. */
-const REDIRECT_BODY_MS = 500;
+/** How long a body is read: the status has decided already. */
+const BODY_MS = 1_000;
 const NOT_IN_A_HEADER = /[^\t\x20-\x7e\x80-\xff]/;
 
 /** The request in flight on a connection. */
@@ -68,11 +68,11 @@ export function openConnection(socket: Socket): Connection {
         if (!isOpen()) throw new NothingWritten(CLOSED_MESSAGE);
         const reader = createResponseReader(maxBodyBytes);
         const endPhase = phases()('first byte');
-        let redirectTimer: NodeJS.Timeout | undefined;
+        let bodyTimer: NodeJS.Timeout | undefined;
         /** Ends the exchange: with the response if its head was read, else with the failure. */
         const end = (failure: () => unknown): void => {
           exchange = null;
-          clearTimeout(redirectTimer);
+          clearTimeout(bodyTimer);
           deadline.whenOver(null);
           const response = reader.response();
           if (response !== null && socket.writableLength > 0) response.reusableMs = 0;
@@ -91,9 +91,8 @@ export function openConnection(socket: Socket): Connection {
             } catch (error) {
               return end(() => error);
             }
-            if (redirectTimer === undefined && isRedirect(reader.head())) {
-              redirectTimer = setTimeout(end, REDIRECT_BODY_MS, () => null);
-            }
+            if (bodyTimer === undefined && reader.head() !== null)
+              bodyTimer = setTimeout(end, BODY_MS, () => null);
           },
           lost(error) {
             const message = error === null ? CLOSED_MESSAGE : describeNetworkError(error);
@@ -105,10 +104,6 @@ export function openConnection(socket: Socket): Connection {
         socket.write(bytes);
       }),
   };
-}
-
-function isRedirect(head: ResponseHead | null): boolean {
-  return head !== null && head.status >= 300 && head.status <= 399 && head.location !== null;
 }
 
 /** @throws TypeError for a header with a line break: a fault of this program */
