@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'kysely';
+import { oldestTransaction } from './clock.ts';
 import type { Database, Queryable, Tx } from './database.ts';
 import { isLockTimeout, isUncovered } from './errors.ts';
 import { LOCK_TIMEOUT, type Note, withLockRetries } from './online.ts';
@@ -142,15 +143,17 @@ export async function dropOldPartitions(
     for (const partition of await listPartitions(db, table)) {
       if (partition.to > until) break;
       onProgress();
+      const since = await firstUnseenId(db);
       if (table === 'events' && (await isNamed(db, partition))) continue;
       const rows = await countRows(db, partition.name);
-      const dropped = await withBriefLock(db, (tx) => dropUnlessNamed(tx, table, partition));
+      const dropped = await withBriefLock(db, (tx) => dropUnlessNamed(tx, table, partition, since));
       if (dropped === undefined) return removed;
       if (dropped) removed += rows;
     }
     for (let batch = ROWS_A_BATCH; batch === ROWS_A_BATCH; removed += batch) {
       onProgress();
-      batch = (await withBriefLock(db, (tx) => removeFromDefault(tx, table, until))) ?? 0;
+      const remove = table === 'events' ? removeEventsFromDefault : removeFromDefault;
+      batch = (await remove(db, table, until)) ?? 0;
     }
     return removed;
   };
@@ -202,8 +205,17 @@ async function withBriefLock<Result>(
   return undefined;
 }
 
-/** A redelivery that began longer ago than this was ended by Postgres; the time limit of a statement is an hour at most. */
-const LONGEST_REDELIVERY_HOURS = 2;
+/**
+ * The least id of a delivery that no statement sees before its own transaction has ended; a minute less, should the clock
+ * have been set back.
+ */
+async function firstUnseenId(db: Database): Promise<string> {
+  const { rows } = await sql<{ id: string }>`
+    SELECT uuidv7(${oldestTransaction} - clock_timestamp() - interval '1 minute') AS id`.execute(db);
+  const [row] = rows;
+  if (row === undefined) throw new Error('the database returned no id');
+  return row.id;
+}
 
 /**
  * Whether an open delivery, or the log, names an event of the partition. Reads all of them, which takes a second where
@@ -220,11 +232,13 @@ async function isNamed(db: Queryable, { from, to }: Partition): Promise<boolean>
 /**
  * Drops a partition that nothing named a moment ago. Only a redelivery names one of its events after that. With the lock it has
  * either committed and is seen among the latest deliveries, along the primary key, or finds no event afterwards.
+ * @param since {@link firstUnseenId} of that moment
  */
 async function dropUnlessNamed(
   tx: Tx,
   table: PartitionedTable,
   { name, from, to }: Partition,
+  since: string,
 ): Promise<boolean> {
   // The table before its partition, in the order of all other statements.
   await sql`LOCK TABLE ONLY ${sql.id(table)} IN ACCESS EXCLUSIVE MODE`.execute(tx);
@@ -234,8 +248,7 @@ async function dropUnlessNamed(
   if (table === 'events') {
     const { rows } = await sql`
       SELECT FROM webhook_open
-      WHERE id > (SELECT uuidv7(make_interval(hours => ${-LONGEST_REDELIVERY_HOURS}::integer)))
-        AND event_created_at >= ${bound(from)} AND event_created_at < ${bound(to)}
+      WHERE id > ${since} AND event_created_at >= ${bound(from)} AND event_created_at < ${bound(to)}
       LIMIT 1`.execute(tx);
     if (rows.length > 0) return false;
   }
@@ -257,18 +270,42 @@ async function oldestInLog(tx: Queryable, until: number): Promise<number> {
   return Math.min(until, rows[0]?.oldest ?? until);
 }
 
-/** @returns how many rows of the default partition were removed, one batch at most */
-async function removeFromDefault(tx: Tx, table: PartitionedTable, until: number): Promise<number> {
+/** @returns how many rows of the default partition were removed, one batch at most; undefined without the lock */
+const removeFromDefault = (
+  db: Database,
+  table: PartitionedTable,
+  until: number,
+): Promise<number | undefined> =>
+  withBriefLock(db, async (tx) => {
+    const partition = sql.id(`${table}_default`);
+    const { numAffectedRows = 0n } = await sql`
+      DELETE FROM ${partition} WHERE ctid IN (
+        SELECT ctid FROM ${partition} WHERE ${keyOf(table)} < ${bound(until)} LIMIT ${ROWS_A_BATCH}
+      )`.execute(tx);
+    return Number(numAffectedRows);
+  });
+
+/** The same for events, except those that are named. As for a partition, all deliveries are read before the lock is taken. */
+async function removeEventsFromDefault(
+  db: Database,
+  table: PartitionedTable,
+  until: number,
+): Promise<number | undefined> {
   const partition = sql.id(`${table}_default`);
-  if (table === 'events') await sql`LOCK TABLE ${partition} IN ACCESS EXCLUSIVE MODE`.execute(tx);
-  const before = table === 'events' ? await oldestInLog(tx, until) : until;
-  const unnamed =
-    table === 'events'
-      ? sql`NOT EXISTS (SELECT FROM webhook_open AS open WHERE open.event_id = old.id)`
-      : sql`true`;
-  const { numAffectedRows = 0n } = await sql`
-    DELETE FROM ${partition} WHERE ctid IN (
-      SELECT ctid FROM ${partition} AS old WHERE ${keyOf(table)} < ${bound(before)} AND ${unnamed} LIMIT ${ROWS_A_BATCH}
-    )`.execute(tx);
-  return Number(numAffectedRows);
+  const since = await firstUnseenId(db);
+  const isOld = sql`old.created_at < ${bound(await oldestInLog(db, until))}`;
+  const { rows } = await sql<{ id: string }>`
+    SELECT old.id FROM ${partition} AS old
+    WHERE ${isOld} AND NOT EXISTS (SELECT FROM webhook_open AS open WHERE open.event_id = old.id)
+    LIMIT ${ROWS_A_BATCH}`.execute(db);
+  if (rows.length === 0) return 0;
+  return withBriefLock(db, async (tx) => {
+    await sql`LOCK TABLE ${partition} IN ACCESS EXCLUSIVE MODE`.execute(tx);
+    const { numAffectedRows = 0n } = await sql`
+      DELETE FROM ${partition} AS old WHERE ${isOld} AND old.id = ANY (${rows.map(({ id }) => id)}::uuid[])
+        AND NOT EXISTS (SELECT FROM webhook_open AS open WHERE open.id > ${since} AND open.event_id = old.id)`.execute(
+      tx,
+    );
+    return Number(numAffectedRows);
+  });
 }

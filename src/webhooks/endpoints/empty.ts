@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { Watcher } from '../../db/batches.ts';
+import { oldestTransaction } from '../../db/clock.ts';
 import type { Database } from '../../db/database.ts';
 import { removeNewest } from '../../db/remove-newest.ts';
 import { retryingConflicts } from '../../db/transaction.ts';
@@ -24,12 +25,12 @@ export async function removeDeliveries(db: Database, id: EndpointId): Promise<nu
 }
 
 /**
- * Removes the row of an emptied deleted endpoint. Statements that began before the deletion may still insert for it, so
- * the row outlives the longest of them.
+ * Removes the row of an emptied deleted endpoint. Transactions that began before the deletion was committed may still insert
+ * for it, so the row outlives them; the deletion itself takes less than two minutes.
  */
 export async function removeEmptied(db: Database, id: EndpointId): Promise<void> {
   await sql`DELETE FROM webhook_endpoints AS endpoint
-    WHERE id = ${id} AND deleted_at < now() - interval '2 minutes'
+    WHERE id = ${id} AND deleted_at < ${oldestTransaction} - interval '2 minutes'
       AND NOT EXISTS (SELECT FROM webhook_open AS delivery WHERE delivery.endpoint_id = endpoint.id)
       AND NOT EXISTS (SELECT FROM webhook_log AS delivery WHERE delivery.endpoint_id = endpoint.id)`.execute(
     db,

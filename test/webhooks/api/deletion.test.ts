@@ -1,8 +1,10 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Client, Connection } from '@temporalio/client';
 import { sql } from 'kysely';
-import { afterAll, beforeAll, beforeEach, expect, inject, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, expect, inject, it, onTestFinished } from 'vitest';
 import { createKeys } from '../../../src/api-keys/authenticate.ts';
 import { createLastUsedRecorder } from '../../../src/api-keys/last-used.ts';
+import { createDatabase } from '../../../src/db/database.ts';
 import { inTransaction } from '../../../src/db/transaction.ts';
 import { recordEvents } from '../../../src/events/record.ts';
 import { createApp } from '../../../src/http/app.ts';
@@ -71,6 +73,23 @@ const letTwoMinutesPass = (id: EndpointId) =>
     .set({ deleted_at: sql<Date>`now() - interval '121 seconds'` })
     .where('id', '=', id)
     .execute();
+
+it("keeps a deleted endpoint's row as long as a transaction runs that began before the deletion", async () => {
+  const workspace = await service.workspace();
+  const { id } = await register(service, workspace, receiver.url);
+  const other = createDatabase({ connectionString: service.config.DATABASE_URL, poolSize: 1 });
+  onTestFinished(() => other.destroy());
+  await other.transaction().execute(async (tx) => {
+    await sql`SELECT now()`.execute(tx);
+    await sleep(2_000);
+    expect((await remove(workspace, id)).status).toBe(200);
+    await letTwoMinutesPass(id);
+    await emptyOnce();
+    expect(await endpointRows(id)).toHaveLength(1);
+  });
+  await emptyOnce();
+  expect(await endpointRows(id)).toEqual([]);
+});
 
 // contract.md W12
 it('hides an endpoint with a log of 200,000 at once, removes nothing but its secret then, and the rest in rounds', async () => {
