@@ -2,7 +2,8 @@ import { sql } from 'kysely';
 import { Gauge, Registry } from 'prom-client';
 import type { Database, Tx } from '../db/database.ts';
 import { HOLD_PURPOSES, type HoldPurpose } from '../db/tables.ts';
-import { isFree, isHeard, isLiving } from '../webhooks/deliveries/states.ts';
+import { isClaimable, isHeard, isLiving } from '../webhooks/deliveries/states.ts';
+import { isInForce } from '../webhooks/pace/pace.ts';
 
 /** Rows counted of each kind; a longer backlog is reported as this many. */
 const MAX_COUNTED = 10_000;
@@ -13,7 +14,7 @@ const STATEMENT_TIMEOUT_MS = 1_000;
 
 /** The backlog in the database. Ages are in seconds, 0 when nothing waits. */
 interface Backlog {
-  /** Free deliveries. The age counts from when the oldest was due. */
+  /** Free deliveries. The age counts from when the oldest that waits for a worker was due. */
   readonly free: { readonly fresh: number; readonly retries: number; readonly oldestAge: number };
   /** Deliveries held by bursts. */
   readonly inBursts: { readonly firstAttempts: number; readonly retries: number };
@@ -67,9 +68,9 @@ export const readBacklog = (db: Database): Promise<Backlog> =>
     });
 
 /**
- * Finds the oldest free delivery among the first of each endpoint, by skipping along the index as claims do. Deliveries
- * of deleted endpoints are left out: they are only waiting to be removed; and those of deleted and suspended workspaces,
- * which nobody is to send (contract.md L9).
+ * Finds the oldest unclaimed delivery among the first of each endpoint, by skipping along the index as claims do. Those that
+ * wait for no worker are left out: of deleted endpoints, of paused ones and of deleted and suspended workspaces (contract.md
+ * L9), of an endpoint with a pace, and of one whose first due delivery is being sent, as with a receiver that hangs.
  */
 async function readWaiting(tx: Tx): Promise<Pick<Backlog, 'free' | 'inBursts'>> {
   const { rows } = await sql<Backlog['free'] & { bursts: number; burstRetries: number }>`
@@ -83,9 +84,11 @@ async function readWaiting(tx: Tx): Promise<Pick<Backlog, 'free' | 'inBursts'>> 
       SELECT due_at FROM (SELECT endpoint_id FROM found WHERE endpoint_id IS NOT NULL LIMIT ${MAX_ENDPOINTS}) AS found
       JOIN webhook_endpoints AS endpoint ON endpoint.id = found.endpoint_id AND ${isLiving} AND ${isHeard}
       CROSS JOIN LATERAL (
-        SELECT due_at FROM webhook_open AS delivery
-        WHERE delivery.endpoint_id = found.endpoint_id AND ${isFree} ORDER BY due_at LIMIT 1
+        SELECT due_at, ${isClaimable} AS claimable FROM webhook_open AS delivery
+        WHERE delivery.endpoint_id = found.endpoint_id ORDER BY due_at LIMIT 1
       ) AS first
+      WHERE claimable AND NOT EXISTS (
+        SELECT FROM webhook_paces AS pace WHERE pace.endpoint_id = found.endpoint_id AND ${isInForce()})
     ), counted AS (
       SELECT attempts > 0 AS retry, burst_id IS NOT NULL AS in_burst FROM webhook_open WHERE NOT in_run
       ORDER BY endpoint_id, due_at LIMIT ${MAX_COUNTED}

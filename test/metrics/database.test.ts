@@ -3,9 +3,11 @@ import { sql } from 'kysely';
 import { Registry } from 'prom-client';
 import { beforeAll, expect, it } from 'vitest';
 import { advancePruneClock } from '../../src/db/prune-clock.ts';
+import { inTransaction } from '../../src/db/transaction.ts';
 import { type BurstId, type DeliveryId, type EndpointId, type JobId, newId } from '../../src/ids.ts';
 import { createDatabaseMetrics } from '../../src/metrics/database.ts';
 import { serveMetrics } from '../../src/metrics/serve.ts';
+import { boundPace } from '../../src/webhooks/pace/bound.ts';
 import { register } from '../support/events.ts';
 import { logger, type TestWorkspace, useTestService } from '../support/service.ts';
 import { startTcpProxy } from '../support/tcp-proxy.ts';
@@ -70,13 +72,19 @@ it('an empty database has every series, at 0', async () => {
   await metrics.close();
 });
 
-it('deliveries are counted by holder, with the longest wait of free ones, whichever endpoint it is', async () => {
+it('deliveries are counted by holder, with the longest wait for a worker, whichever endpoint it is', async () => {
   const metrics = await serveDatabaseMetrics(service.config.DATABASE_URL, 0);
   const endpoints = [];
-  for (const path of [1, 2, 3, 4]) {
+  for (const path of [1, 2, 3, 4, 5]) {
     endpoints.push((await register(service, workspace, `http://127.0.0.1:9/${path}`)).id);
   }
-  const [late, running, sending, deleted] = endpoints as [EndpointId, EndpointId, EndpointId, EndpointId];
+  const [late, running, sending, deleted, paced] = endpoints as [
+    EndpointId,
+    EndpointId,
+    EndpointId,
+    EndpointId,
+    EndpointId,
+  ];
   const ago = (seconds: number) => sql<Date>`now() - make_interval(secs => ${seconds})`;
   const store = (id: EndpointId, more: Omit<StoredDeliveries, 'count' | 'state'>) =>
     storeDeliveries(service.db, workspace, id, { count: 1, state: 'pending', ...more });
@@ -85,6 +93,10 @@ it('deliveries are counted by holder, with the longest wait of free ones, whiche
   await store(running, { holder: { in_run: true }, due: ago(9_000) });
   await store(sending, { holder: { burst_id: newId<BurstId>() }, due: ago(9_000) });
   await store(deleted, { due: ago(9_000) });
+  // Behind one that is being sent, and of a receiver that says how much it takes.
+  await store(sending, { due: ago(8_000) });
+  await store(paced, { due: ago(9_000) });
+  await inTransaction(service.db, (tx) => boundPace(tx, paced, 1));
   await service.db
     .updateTable('webhook_endpoints')
     .set({ deleted_at: ago(1) })
@@ -99,7 +111,7 @@ it('deliveries are counted by holder, with the longest wait of free ones, whiche
       .execute();
   await update({ due_at: ago(90) });
   const found = await metrics.scrape();
-  expect([stage(found, 'outbox'), stage(found, 'first_attempt'), stage(found, 'retry')]).toEqual([3, 2, 1]);
+  expect([stage(found, 'outbox'), stage(found, 'first_attempt'), stage(found, 'retry')]).toEqual([5, 2, 1]);
   expect(found.value('webhook_outbox_oldest_age_seconds')).toBeGreaterThanOrEqual(300);
   expect(found.value('webhook_outbox_oldest_age_seconds')).toBeLessThan(330);
   expect(found.value('webhook_retry_oldest_overdue_seconds')).toBeGreaterThanOrEqual(90);
