@@ -7,10 +7,11 @@ import type { Tx } from '../db/database.ts';
 import { inTransaction } from '../db/transaction.ts';
 import { conflict, notFound } from '../errors.ts';
 import type { ProjectId } from '../ids.ts';
+import { uncountArticles } from './usage.ts';
 
 /**
  * Deletes a project with its articles, without events (projects.delete; contract.md E9 and L11), and returns the bytes of
- * their images to the quota. It only says so: from the commit on nothing of it is shown or counted; `reconcile` removes
+ * their texts and images to the quota. It only says so: from the commit on nothing of it is shown or counted; `reconcile` removes
  * the rows. Queueing a job locks the project's row in share mode, so none slips in.
  * @throws {ServiceError} RESOURCE_NOT_FOUND; CONFLICT `job_running`
  */
@@ -50,6 +51,7 @@ export async function deleteProject(context: VerbContext, projectId: ProjectId):
       details: { name: project.name, articles },
     });
     await releaseBytes(tx, actor.workspaceId, bytes);
+    await uncountArticles(tx, actor.workspaceId, projectId);
   });
 }
 

@@ -4,6 +4,7 @@ import type { Watcher } from '../db/batches.ts';
 import type { Database } from '../db/database.ts';
 import { inTransaction } from '../db/transaction.ts';
 import type { ArticleId, ProjectId } from '../ids.ts';
+import { recountArticles } from './usage.ts';
 
 /** Articles that one statement removes, with all their data. */
 const BATCH = 100;
@@ -38,6 +39,7 @@ export const emptyProject = (db: Database, id: ProjectId): Promise<boolean> =>
       UPDATE projects SET returned_bytes = returned_bytes - (
         SELECT coalesce(sum(${storedBytes}), 0) FROM assets WHERE article_id = ANY (${ids}::uuid[]))
       WHERE id = ${id}`.execute(tx);
+    await recountArticles(tx, id, ids);
     await sql`DELETE FROM articles WHERE id = ANY (${ids}::uuid[])`.execute(tx);
     return true;
   });

@@ -152,7 +152,7 @@ it('deleting takes articles along without events and gives their bytes back', as
 });
 
 // contract.md L11 and R13
-it('nothing of a deleted project is shown or counted, and its images count once however they come and go', async () => {
+it('nothing of a deleted project is shown or counted, and its texts and images count once however they come and go', async () => {
   const [projectId, other] = [await service.project(workspace), await service.project(workspace)];
   const kept = await editor.published(other);
   const article = await editor.published(projectId);
@@ -173,6 +173,20 @@ it('nothing of a deleted project is shown or counted, and its images count once 
     return body.job.id;
   };
   const jobId = await jobOf(article.id);
+  const usage = async () =>
+    (
+      await sql<{ articles: number; bytes: number }>`
+        SELECT sum(articles)::integer AS articles, sum(text_bytes)::integer AS bytes FROM workspace_usage
+        WHERE workspace_id = ${workspace.id}`.execute(service.db)
+    ).rows[0];
+  const held = async () =>
+    (
+      await sql<{ articles: number; bytes: number }>`
+        SELECT count(*)::integer AS articles, (sum(bytes) + (
+          SELECT coalesce(sum(bytes), 0) FROM article_revisions WHERE workspace_id = ${workspace.id}) + (
+          SELECT coalesce(sum(bytes), 0) FROM translation_memory WHERE workspace_id = ${workspace.id}))::integer AS bytes
+        FROM articles WHERE workspace_id = ${workspace.id}`.execute(service.db)
+    ).rows[0];
   expect((await editor.call('DELETE', `/api/projects/${projectId}`)).status).toBe(200);
 
   for (const path of [
@@ -203,6 +217,7 @@ it('nothing of a deleted project is shown or counted, and its images count once 
   expect(await editor.storageUsed()).toBe(0);
   // A key that a job of the project had is free, and a rename notifies of no article of it.
   expect(await jobOf(kept.id)).not.toBe(jobId);
+  const counted = await usage();
   // An upload that was under way when the project was deleted.
   await service.db.transaction().execute(async (tx) => {
     await sql`INSERT INTO assets (id, workspace_id, article_id, role, content_hash, media_type, byte_size, file_name)
@@ -214,6 +229,8 @@ it('nothing of a deleted project is shown or counted, and its images count once 
   });
   await emptyDeleted(service.db);
   expect(await editor.storageUsed()).toBe(0);
+  expect(await usage()).toEqual(counted);
+  expect(counted).toEqual(await held());
   const rows = await service.db
     .selectFrom('articles')
     .select('id')

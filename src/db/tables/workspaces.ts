@@ -55,6 +55,8 @@ export interface WorkspaceTables {
   workspace_usage: {
     id: Generated<string>;
     workspace_id: WorkspaceId;
+    /** Set where the row counts against what a deleted project still has. */
+    project_id: Nullable<ProjectId>;
     articles: number;
     /** Octets of articles, revisions and the memory of translations. */
     text_bytes: number;
