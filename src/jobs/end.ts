@@ -60,6 +60,13 @@ export async function endJob(tx: Tx, jobId: JobId, end: JobEnd): Promise<EndedJo
     .executeTakeFirst();
   if (job === undefined) return null;
   await tx.deleteFrom('staged_blobs').where('job_id', '=', jobId).execute();
+  // As large as its article, and of use only once it is split into texts: else jobs without end could fill the disk for nothing.
+  await tx
+    .updateTable('translations')
+    .set({ snapshot: null })
+    .where('job_id', '=', jobId)
+    .where('batch_count', 'is', null)
+    .execute();
   const parts: [string, () => Promise<unknown>][] = [
     ['article', () => freeArticle(tx, job.article_id, job.purpose)],
     ['event', () => recordFailureEvent(tx, job, end)],

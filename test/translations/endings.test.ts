@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { JobId } from '../../src/ids.ts';
 import { ProviderError } from '../../src/providers/types.ts';
 import { verifyWebhook } from '../../src/webhooks/verify.ts';
 import { listenToAll } from '../support/events.ts';
@@ -233,7 +234,7 @@ describe('cancelling', () => {
     expect(await calls.readWallet(workspace)).toEqual({ balance: 8, reserved: 0, available: 8 });
   });
 
-  it('a queued job, with no worker there: it stays cancelled when one comes back', async () => {
+  it('a queued job, with no worker there: its plan is dropped, and it stays cancelled when one comes back', async () => {
     await service.stopWorkers();
     const { article, job } = await calls.translate(workspace);
     expect((await calls.cancel(workspace, job.id)).status).toBe(202);
@@ -242,6 +243,14 @@ describe('cancelling', () => {
       progress: 0,
       currentStep: null,
     });
+    const { snapshot } = await service.db
+      .selectFrom('translations')
+      .select('snapshot')
+      .where('job_id', '=', job.id as JobId)
+      .executeTakeFirstOrThrow();
+    expect(snapshot).toBeNull();
+    const report = await service.call(workspace.key, 'GET', `/api/jobs/${job.id}/report`);
+    expect([report.status, report.body.report.texts.total]).toEqual([200, 0]);
     await service.startWorker({ provider });
     const next = await calls.translate(workspace);
     await calls.untilFinal(workspace, next.job.id);
