@@ -23,9 +23,10 @@ import (
 const toleranceSeconds = 300
 
 var (
-	secrets = strings.Split(os.Getenv("WEBHOOK_SECRET"), " ")
-	// The whole header has to match, so no field can be missing, repeated or malformed.
-	serviceForm = regexp.MustCompile(`^t=([0-9]{1,15}),v1=([0-9a-f]{64})$`)
+	secrets       = strings.Split(os.Getenv("WEBHOOK_SECRET"), " ")
+	serviceFields = regexp.MustCompile(`(?:^|,)(t|v1)=([^,]*)`)
+	timeForm      = regexp.MustCompile(`^[0-9]{1,15}$`)
+	digestForm    = regexp.MustCompile(`^[0-9a-f]{64}$`)
 	// Keep these in your database, so that they outlive a restart.
 	seen  = map[string]bool{}
 	mutex sync.Mutex
@@ -75,14 +76,20 @@ func verifyService(body []byte, header http.Header) (id, t string, err error) {
 	if err != nil {
 		return "", "", err
 	}
-	fields := serviceForm.FindStringSubmatch(signature)
-	if fields == nil {
+	// Each of the two once; further fields are ignored.
+	fields := serviceFields.FindAllStringSubmatch(signature, -1)
+	found := map[string]string{}
+	for _, field := range fields {
+		found[field[1]] = field[2]
+	}
+	t, v1 := found["t"], found["v1"]
+	if len(fields) != 2 || !timeForm.MatchString(t) || !digestForm.MatchString(v1) {
 		return "", "", errors.New("malformed header")
 	}
 	for _, secret := range secrets {
-		own := hex.EncodeToString(digest([]byte(secret), []byte(fields[1]+"."), body))
-		if hmac.Equal([]byte(fields[2]), []byte(own)) {
-			return header.Get("x-service-delivery"), fields[1], nil
+		own := hex.EncodeToString(digest([]byte(secret), []byte(t+"."), body))
+		if hmac.Equal([]byte(v1), []byte(own)) {
+			return header.Get("x-service-delivery"), t, nil
 		}
 	}
 	return "", "", errors.New("signature mismatch")

@@ -145,6 +145,8 @@ async function checkReceiver({ url, stop }: RunningExample): Promise<void> {
   expect(await post(url, good, { bytes: Buffer.from(text.replace('naïve', 'naive')) })).toBe(400);
   expect(await post(url, good, { bytes: Buffer.from(JSON.stringify(JSON.parse(text))) })).toBe(400);
   expect(await post(url, signPayload(secret, t - 290, body), { deliveryId: 'd-3' })).toBe(204);
+  // A field of a later version.
+  expect(await post(url, `${good},v2=${v1.slice(3)}`, { deliveryId: 'd-3' })).toBe(204);
 
   await checkStandardHeaders(url, t);
   const received = (await stop()).match(/^received .*$/gm);
