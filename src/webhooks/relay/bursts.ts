@@ -198,7 +198,7 @@ export function createBursts(dependencies: BurstsDependencies): Bursts {
     });
 
     if (!(await retryWhileDatabaseIsAway(() => openBurst(db, burstId)))) {
-      // An earlier execution of this burst may still live. The burst is over, and its begun attempts are spent.
+      // An earlier execution of this burst may still live. The burst is over, and its begun attempts are taken back.
       return { ...result, freed: await retryWhileDatabaseIsAway(() => freeBurst(db, burstId)) };
     }
     const opened = burst(performance.now() + OPEN_MS);
