@@ -29,7 +29,7 @@ export const createApiKeyRoutes = (): RouteModule[] => [
       summary: 'List API keys',
       description:
         'Every key of the workspace, revoked and expired ones included, but those that the operator has purged. ' +
-        'A connection that ends before the body does has brought a part of the list.',
+        'If the connection closes early, the list is incomplete.',
       tags: ['API keys'],
       scope: 'workspace',
       permissions: ['api_keys.read'],

@@ -1,4 +1,4 @@
-/** What images were before they were made anew in place: their addresses go on serving for a while. */
+/** What images were before they were regenerated in place: their addresses go on serving for a while. */
 import { markOf } from '../blobs/asset.ts';
 import { type PruneOptions, removeOlder } from '../db/batches.ts';
 import type { Database, Tx } from '../db/database.ts';

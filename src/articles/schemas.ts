@@ -55,7 +55,7 @@ export const articleSchema = z
     contentTag: z
       .string()
       .describe(
-        'The tag of title, document, meta texts, keywords and images, for If-Match of a review. Quotes belong to it',
+        'The tag of title, document, meta texts, keywords and images, for If-Match of a review. It includes the quotes',
       ),
   })
   .meta({ id: 'Article' });

@@ -54,7 +54,7 @@ export const createAssetRoutes = ({
       operationId: 'listAssets',
       summary: 'List the images of an article',
       description:
-        'The cover and the images of the body, oldest first. A connection that ends before the body does has brought a part of the list.',
+        'The cover and the images of the body, oldest first. If the connection closes early, the list is incomplete.',
       tags: ['Assets'],
       scope: 'article',
       permissions: ['articles.read'],
@@ -76,7 +76,7 @@ export const createAssetRoutes = ({
       operationId: 'uploadAsset',
       summary: 'Upload an image for the body',
       description:
-        'The request body is the file itself, at most 20 MiB and 40 million pixels. Its metadata is removed, its format and pixels stay; it is written anew when it has to be turned, reduced to 4,096 pixels a side or brought to sRGB. An image block of the article refers to it by id. It counts toward the storage quota. 409 while a job works on the article, and `image_limit` for one that has 1,000.',
+        'The request body is the file itself, at most 20 MiB and 40 million pixels. Its metadata is removed, its format and pixels stay; it is re-encoded if it has to be rotated, reduced to 4,096 pixels a side or converted to sRGB. An image block of the article refers to it by id. It counts toward the storage quota. 409 while a job works on the article, and `image_limit` for one that has 1,000.',
       tags: ['Assets'],
       scope: 'article',
       permissions: ['articles.update'],

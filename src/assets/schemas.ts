@@ -24,7 +24,8 @@ export const assetSchema = z
         'Where readers load the image, relative to the service and without a key. Changes when its bytes do.',
     }),
     width: z.int().nullable().meta({
-      description: 'Pixels. Null of an SVG without a size, and of an image stored before sizes were.',
+      description:
+        'Pixels. Null for an SVG without a size and for an image stored before sizes were recorded.',
     }),
     height: z.int().nullable(),
     previewUrl: z.string().nullable().meta({
@@ -33,12 +34,12 @@ export const assetSchema = z
     }),
     thumbnailUrl: z.string().nullable().meta({
       description:
-        'A WebP of at most 320 pixels in width. Null of an SVG, and of an image stored before there were any.',
+        'A WebP of at most 320 pixels in width. Null for an SVG and for an image older than thumbnails.',
     }),
     prompt: z
       .string()
       .nullable()
-      .meta({ description: 'What the image was generated from; null of one that was sent.' }),
+      .meta({ description: 'What the image was generated from; null for an upload.' }),
     createdAt: timestamp,
   })
   .meta({ id: 'Asset' });

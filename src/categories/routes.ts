@@ -51,7 +51,7 @@ export const createCategoryRoutes = (): RouteModule[] => [
       operationId: 'listCategories',
       summary: 'List categories',
       description:
-        'Every category of the workspace, oldest first. A connection that ends before the body does has brought a part of the list.',
+        'Every category of the workspace, oldest first. If the connection closes early, the list is incomplete.',
       tags: ['Categories'],
       scope: 'workspace',
       permissions: ['categories.read'],

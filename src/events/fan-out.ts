@@ -107,7 +107,7 @@ async function requireFewWaiting(tx: Tx, workspaceId: WorkspaceId, own: number, 
   if (articles <= most || articles === own) return;
   throw new ServiceError(
     'RATE_LIMITED',
-    `The events of earlier changes wait for ${articles - own} articles. Change categories of very many articles again when fewer do.`,
+    `The events of earlier changes wait for ${articles - own} articles. Try again when fewer are waiting.`,
     { retryAfter: RETRY_AFTER_SECONDS },
   );
 }

@@ -59,7 +59,7 @@ export const generationConfigSchema = z
       .optional(),
     researchEnabled: z.boolean().default(false).meta({
       description:
-        'Reads the web before the outline, and checks claims of the finished text, where the service does.',
+        'Reads the web before the outline and checks claims of the finished text, if the service is configured for it.',
     }),
     reviewOutline: z
       .boolean()

@@ -26,7 +26,7 @@ export interface Part extends PlannedPart {
   readonly calls: number;
   /** Calls without one. */
   readonly unanswered: number;
-  /** The article does without it: its content is empty. */
+  /** It was left out: its content is empty. */
   readonly left_out: boolean;
   /** Written by a writer of this job, or being written. */
   readonly asked: boolean;

@@ -55,7 +55,7 @@ export async function pruneGenerations(db: Database, options: PruneOptions): Pro
   );
 }
 
-/** Also of jobs that make an image anew, which have nothing else. */
+/** Also of jobs that regenerate an image, which have nothing else. */
 const pruneImages = (db: Database, options: PruneOptions): Promise<number> =>
   pruneJobs(
     db,

@@ -9,7 +9,7 @@ export const repairs = z
   .describe('Why responses of the writer were rejected before the final one');
 const finished = {
   written: z.boolean(),
-  leftOut: z.boolean().describe('Nothing usable came: the article does without it'),
+  leftOut: z.boolean().describe('No usable response came: it was left out'),
   repairs,
 };
 
@@ -59,7 +59,7 @@ export const checksSchema = z
       .describe('The use of primaryKeyword; null without one'),
     figures: z
       .array(z.object({ blockId: z.string(), figure: z.string() }))
-      .describe('Figures that stand in nothing the customer wrote, no note and no passage of a source'),
+      .describe("Figures found neither in the customer's input, nor in a note or a passage of a source"),
     lengths: z
       .array(z.object({ id: z.string(), planned: z.int(), words: z.int() }))
       .describe(

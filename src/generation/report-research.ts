@@ -43,7 +43,7 @@ export const factsSchema = z
     repairs,
   })
   .nullable()
-  .describe('Fact checking once the text stands; null for a run whose price has none');
+  .describe('Fact checking after the text is written; null for a run whose price does not include it');
 
 /** A part as the report reads it. */
 export interface ResearchPart {

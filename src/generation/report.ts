@@ -38,9 +38,7 @@ export const generationReportSchema = z
     }),
     plan: z
       .object({
-        used: z
-          .boolean()
-          .describe('False when the sections went by the outline, since no plan could be used'),
+        used: z.boolean().describe('False when no plan was usable and the sections followed the outline'),
         repairs,
       })
       .nullable()
@@ -58,9 +56,7 @@ export const generationReportSchema = z
           words: count('As planned until it is written'),
           written: z.boolean(),
           takenOver: z.boolean().describe('Written by an earlier run of the article, which failed'),
-          leftOut: z
-            .boolean()
-            .describe('Nothing usable came: the article does without it, and it is not charged'),
+          leftOut: z.boolean().describe('No usable response came: it was left out, and is not charged'),
           repairs,
           mended,
         }),

@@ -23,7 +23,7 @@ const REPORTS = {
   image: 'image',
 } as const satisfies Record<JobPurpose, string>;
 
-/** The report of a job: each kind has its own shape, and so have jobs that make an image anew. */
+/** The report of a job: each kind has its own shape, and so have jobs that regenerate an image. */
 export const createReportRoute = <Translation, Generation, Image>(reports: {
   readonly translation: Reports<Translation>;
   readonly generation: Reports<Generation>;
@@ -36,7 +36,7 @@ export const createReportRoute = <Translation, Generation, Image>(reports: {
       operationId: 'readJobReport',
       summary: 'Read the report of a job',
       description:
-        'The outcome of each text of a translation or refresh, the worst first, of each section of a generation, or of an image that is made anew, and the credits. While the job is open, the report has what is done so far. It is kept as long as the job.',
+        'The outcome of each text of a translation or refresh, the worst first, of each section of a generation, or of a regenerated image, and the credits. While the job is open, the report has what is done so far. It is kept as long as the job.',
       tags: ['Jobs'],
       scope: 'job',
       permissions: ['articles.read'],

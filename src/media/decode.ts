@@ -118,7 +118,7 @@ function mustEncode(
     (space !== 'srgb' && space !== 'b-w') ||
     depth !== 'uchar' ||
     (icc !== undefined && !isSrgb(icc)) ||
-    // Its metadata stands between the pixels: it goes only by writing the file anew.
+    // Its metadata stands between the pixels: it goes only by re-encoding the file.
     (mediaType === 'image/avif' && hasMetadata)
   );
 }

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 
 export const MEDIA_PROBLEMS = ['damaged', 'pixels', 'bytes'] as const;
-/** Why an image cannot be used: no whole image of its type, too many pixels, or too many bytes once written anew. */
+/** Why an image cannot be used: no whole image of its type, too many pixels, or too many bytes once re-encoded. */
 export type MediaProblem = (typeof MEDIA_PROBLEMS)[number];
 
 export const mediaJobSchema = z.object({

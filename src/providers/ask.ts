@@ -66,17 +66,17 @@ export function parseResponse<Schema extends z.ZodType>(
   { object, truncated }: ChatResponse,
 ): ParsedResponse<z.output<Schema>> {
   if (truncated) {
-    const problem = 'The answer was cut off at its length limit.';
+    const problem = 'The response was cut off at its length limit.';
     return { ok: false, defects: [{ code: 'truncated', problem }] };
   }
   if (object === null) {
-    return { ok: false, defects: [{ code: 'shape', problem: 'The answer was not a JSON object.' }] };
+    return { ok: false, defects: [{ code: 'shape', problem: 'The response is not a JSON object.' }] };
   }
   const parsed = schema.safeParse(object);
   if (parsed.success) return { ok: true, value: parsed.data };
   const defects = parsed.error.issues.slice(0, MAX_NAMED).map(({ path, message }) => ({
     code: 'shape' as const,
-    problem: `${path.length === 0 ? 'The answer' : path.map(String).join('.')}: ${message}.`,
+    problem: `${path.length === 0 ? 'The response' : path.map(String).join('.')}: ${message}.`,
   }));
   return { ok: false, defects };
 }

@@ -181,7 +181,8 @@ export const endpointHealthSchema = z
       .object({
         since: timestamp,
         events: z.int().min(0).meta({
-          description: 'Events of the workspace, of every name, that the log has after those queued for it.',
+          description:
+            'Events of the workspace in the log, of every name, that its queue has not reached yet.',
         }),
       })
       .nullable()
@@ -194,8 +195,8 @@ export const endpointHealthSchema = z
       .nullable()
       .meta({
         description:
-          'The time whose events were in part never queued for it, since they had waited too long or it was disabled. As `since` ' +
-          'and `until`, with `status: missed`, it redelivers them.',
+          'The time range in which some events were never queued for it, since they had waited too long or it was disabled. ' +
+          'Send it as `since` and `until`, with `status: missed`, to redeliver them.',
       }),
   })
   .meta({ id: 'WebhookEndpointHealth' });

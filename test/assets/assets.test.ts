@@ -188,7 +188,7 @@ it('an upload whose decoder is killed is 503 and leaves nothing behind; the next
 });
 
 // contract.md G116
-it('no image is made anew where no model draws: 409, and nothing is queued', async () => {
+it('no image is regenerated where no model draws: 409, and nothing is queued', async () => {
   const { id } = await editor.create(projectId);
   const { body } = await editor.upload('POST', assetsOf(id), png(30, 20));
   const regenerate = `${assetsOf(id)}/${body.asset.id}/regenerate`;

@@ -35,7 +35,7 @@ const reasonOf = ({ status, body }: { status: number; body: { details?: { reason
   body.details?.reason,
 ];
 
-describe('an image that is made anew', () => {
+describe('an image that is regenerated', () => {
   // contract.md G115, G117, G121 and G124
   it('keeps its id and alternative text, has other bytes at another address, and is charged and reported once', async () => {
     const { article, asset } = await calls.illustrated(workspace, 'published');
@@ -233,7 +233,7 @@ describe('a request that is refused', () => {
   });
 
   // contract.md G116
-  it('while a job owns the article, and while another makes this image anew; another image is free', async () => {
+  it('while a job owns the article, and while another regenerates this image; another image is free', async () => {
     const { article, asset } = await calls.illustrated(workspace);
     const other = (await editor().upload('POST', `/api/articles/${article.id}/assets`, await picture(5))).body
       .asset;
@@ -361,7 +361,7 @@ describe('a regeneration that brings nothing', () => {
   });
 });
 
-describe('while an image is made anew', () => {
+describe('while an image is regenerated', () => {
   // contract.md G116
   it('its article is edited, translated, reviewed, published and deleted', async () => {
     const { article, asset } = await calls.illustrated(workspace);

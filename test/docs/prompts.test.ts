@@ -21,7 +21,7 @@ it.each([
 // both here.
 // contract.md V50
 it.each<[string, Prompt, string]>([
-  ['translate', TRANSLATE, '3 LyaZ_xJC'],
+  ['translate', TRANSLATE, '4 xBMdtczU'],
   ['repair', REPAIR, '1 KInvGeaG'],
   ['style sheet', DRAW_STYLE_SHEET, '1 hw3Ecc-g'],
 ])('has a version for each wording: %s', (_, { version, instructions }, known) => {

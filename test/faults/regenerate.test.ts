@@ -18,7 +18,7 @@ import { eventually } from '../support/wait.ts';
 
 /** `npm run soak:regenerations` runs this with fifty. */
 const KILLS = Number(process.env.REGENERATION_KILLS ?? 3);
-/** Images that are made anew at once. */
+/** Images that are regenerated at once. */
 const AT_ONCE = 3;
 const DELAY_MS = 300;
 /** What is waited for before each kill: a call, or a job that is held as it enters a step. */

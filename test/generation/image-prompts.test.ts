@@ -178,7 +178,7 @@ describe('the images of an article', () => {
     const recovered = await scripted('Sure!', { images: [] }, { images: [image(0), image(1), image(2)] });
     expect(await requestImagePrompts(recovered.writer, requestOf())).toHaveLength(3);
     expect(recovered.requests()).toHaveLength(3);
-    expect(recovered.requests()[2]?.messages.at(-1)?.content).toContain('There is none');
+    expect(recovered.requests()[2]?.messages.at(-1)?.content).toContain('None was given');
 
     const hopeless = await scripted({ images: [image(0, { altText: '' })] });
     await expect(requestImagePrompts(hopeless.writer, requestOf())).rejects.toMatchObject({

@@ -88,7 +88,7 @@ describe('a plan', () => {
     [
       'about other sections',
       { ...output, sections: [{ ...output.sections[0], number: 7 }] },
-      'None has the number',
+      'No entry has both the number',
     ],
     ['of another shape', { plan: 'Write well.' }, 'reader'],
   ])('%s is requested again, three times in all', async (_, bad, problem) => {

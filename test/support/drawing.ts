@@ -39,7 +39,7 @@ export function createStandInModel(): StandInModel {
 
 export const image = (assetId: string) => ({ id: 'i', type: 'image', assetId, altText: '' });
 
-/** The calls a client makes around an image that is made anew. */
+/** The calls a client makes around an image that is regenerated. */
 export const drawing = (service: TestService) => {
   const shared = translating(service);
   const calls = {
@@ -107,7 +107,7 @@ export const drawing = (service: TestService) => {
 };
 
 /**
- * What a file about images that are made anew needs: the service with a worker on stand-ins for the model and the engine, an
+ * What a file about images that are regenerated needs: the service with a worker on stand-ins for the model and the engine, an
  * operator, and for each test a fresh workspace that hears all events.
  */
 export function useDrawing({ credits = 20, env = {} }: JobOptions = {}) {

@@ -48,7 +48,7 @@ const linkTo = (articleId: string) =>
 const addressOf = ({ slugs }: World, language: Language, id: string) =>
   `https://example.com/${language}/${slugs.get(id)}`;
 
-/** Where the link of an article leads: design.md has the rule in words. */
+/** Where the link of an article leads: contract.md F5 has the rule in words. */
 function expected(world: World, name: Name, language: Language): string | null {
   const { ids, published } = world;
   const named = ids.get(`${OTHER[name]} en`) ?? '';

@@ -22,7 +22,7 @@ import { findAsset } from '../read.ts';
 import type { AssetRow } from '../schemas.ts';
 import type { ImageQuality, RegenerationEstimate } from './schemas.ts';
 
-/** A job that makes an image anew draws one. */
+/** A job that regenerates an image draws one. */
 export const ONLY_IMAGE = 0;
 
 export interface RegenerationContext extends VerbContext {
@@ -55,7 +55,7 @@ const estimateOf = (quality: ImageQuality): RegenerationEstimate => ({
 });
 
 /**
- * Price of making an image anew, and whether the wallet covers it (articles.read). Nothing is reserved.
+ * Price of regenerating an image, and whether the wallet covers it (articles.read). Nothing is reserved.
  * @throws {ServiceError} RESOURCE_NOT_FOUND
  */
 export async function estimateRegeneration(
@@ -81,7 +81,7 @@ export async function estimateRegeneration(
 }
 
 /**
- * Queues a job that makes an image anew in place (articles.generate, articles.update). One transaction writes the job with
+ * Queues a job that regenerates an image in place (articles.generate, articles.update). One transaction writes the job with
  * its image, the audit entry and the hold; the run starts after the commit. The job owns nothing (contract.md G116).
  * @throws {ServiceError} RESOURCE_NOT_FOUND; INVALID_REQUEST without a prompt, given or stored; CONFLICT `job_running` or
  *   `images_unavailable`; INSUFFICIENT_CREDITS, QUOTA_EXCEEDED
@@ -155,7 +155,10 @@ async function requireAlone(tx: Tx, assetId: AssetId): Promise<void> {
     .limit(1)
     .executeTakeFirst();
   if (other !== undefined) {
-    throw conflict('This image is being made anew already. Wait for that job, or cancel it.', 'job_running');
+    throw conflict(
+      'This image is already being regenerated. Wait for that job, or cancel it.',
+      'job_running',
+    );
   }
 }
 

@@ -7,7 +7,7 @@ import { ONLY_IMAGE } from './admit.ts';
 import type { ImageReport } from './schemas.ts';
 
 /**
- * The report of a job that makes an image anew (articles.read); while the job is open, its state so far.
+ * The report of a job that regenerates an image (articles.read); while the job is open, its state so far.
  * @throws {ServiceError} RESOURCE_NOT_FOUND, also for another kind of job
  */
 export async function readImageReport({ db, actor }: VerbContext, jobId: JobId): Promise<ImageReport> {

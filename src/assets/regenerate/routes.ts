@@ -14,7 +14,7 @@ import {
   regenerationEstimateResponse,
 } from './schemas.ts';
 
-/** Images that are made anew in place (contract.md G115 to G124). */
+/** Images that are regenerated in place (contract.md G115 to G124). */
 export const createRegenerationRoutes = (runs: JobRuns, canDraw: boolean): RouteModule[] => [
   defineRoute(
     {
@@ -55,7 +55,7 @@ export const createRegenerationRoutes = (runs: JobRuns, canDraw: boolean): Route
       operationId: 'regenerateImage',
       summary: 'Regenerate an image',
       description:
-        'Queues a job that has a model draw the image anew and replaces its bytes: id and alternative text stay, `url` changes, and the earlier one goes on serving for a while. The article can be edited, translated, published and deleted meanwhile; when somebody replaces or deletes the image, the job fails and costs nothing. image.regenerated is emitted, and a PUBLISHED article emits article.updated with content when readers see the image. 409 `job_running` while a job works on the article or on this image, `images_unavailable` where no model draws.',
+        'Queues a job in which a model draws the image again and its bytes are replaced: id and alternative text stay, `url` changes, and the earlier one goes on serving for a while. The article can be edited, translated, published and deleted meanwhile; when somebody replaces or deletes the image, the job fails and costs nothing. image.regenerated is emitted, and a PUBLISHED article emits article.updated with content when readers see the image. 409 `job_running` while a job works on the article or on this image, `images_unavailable` where no model draws.',
       tags: ['Assets'],
       scope: 'article',
       permissions: ['articles.generate', 'articles.update'],

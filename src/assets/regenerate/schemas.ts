@@ -63,7 +63,7 @@ export const imageReportSchema = z
   .object({
     jobId: uuid,
     articleId: uuid,
-    assetId: uuid.describe('The image that is made anew; it may be deleted by now'),
+    assetId: uuid.describe('The image that is regenerated; it may be deleted by now'),
     status: z.enum(JOB_STATUSES),
     credits: z.object({
       estimated: z.int(),

@@ -28,7 +28,7 @@ class ImageChangedError extends Error {
 }
 
 const CHANGED =
-  'The image was replaced or deleted while another was drawn in its place. What stands there was kept, and nothing was charged.';
+  'The image was replaced or deleted while it was being regenerated. That change was kept, and nothing was charged.';
 
 export interface SettleDependencies {
   readonly db: Database;

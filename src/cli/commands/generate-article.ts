@@ -53,7 +53,7 @@ export const generateCommand = (): Command =>
     .option('--voice <id>', 'a brand voice of the workspace')
     .option('--template <id>', 'a content template')
     .option('--faq', 'end with frequently asked questions')
-    .option('--research', 'research first, and check facts, where the service does')
+    .option('--research', 'research first, and check facts, if the service is configured for it')
     .option('--review-outline', 'stop after the outline, for approval')
     .option('--title <title>', 'default: the topic, until the outline has a title')
     .option('--wait <seconds>', 'how long to follow the job; 0 queues it only', '3600')

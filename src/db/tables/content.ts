@@ -156,20 +156,20 @@ export interface ContentTables {
     byte_size: number;
     file_name: string;
     alt_text: Default<string>;
-    /** Pixels; null of an SVG without a size, and of images stored before sizes were. */
+    /** Pixels; null for an SVG without a size, and for images stored before sizes were recorded. */
     width: Nullable<number>;
     height: Nullable<number>;
     /** A WebP of at most 1,200 pixels; null where the image itself serves. */
     preview_hash: Nullable<string>;
-    /** A WebP of at most 320 pixels; null of an SVG. */
+    /** A WebP of at most 320 pixels; null for an SVG. */
     thumbnail_hash: Nullable<string>;
     /** Of preview and thumbnail. */
     variant_bytes: Default<number>;
-    /** What it was generated from; null of one that a person sent. */
+    /** What it was generated from; null for an upload. */
     prompt: Nullable<string>;
     created_at: CreatedAt;
   };
-  /** What an image was before it was made anew in place: its addresses go on serving for a while. */
+  /** What an image was before it was regenerated in place: its addresses go on serving for a while. */
   asset_former_blobs: {
     asset_id: AssetId;
     workspace_id: WorkspaceId;

@@ -131,7 +131,7 @@ export function adopt({ key, source, version }: Compared): UnitProvenance[] {
   return [absentUnit(key, { hash: source.hash, texts: hashesOf(fieldsOf(key, source.value)) })];
 }
 
-/** Who wrote what stands in the version, as far as it is known. */
+/** The author of the version's current content; null where unknown. */
 export interface UnitWriter {
   readonly kind: 'job' | 'person';
   readonly jobId: string | null;

@@ -93,7 +93,7 @@ export const SHEET_VALUES = {
 export type Decision = keyof typeof SHEET_VALUES;
 export const DECISIONS = Object.keys(SHEET_VALUES) as Decision[];
 
-/** The decisions of a sheet; null is what is usual in the language. */
+/** The decisions of a sheet; null means the usual form in the language. */
 export type SheetStyle = { readonly [Name in Decision]: (typeof SHEET_VALUES)[Name][number] | null };
 
 /** The decisions and the version's own terms. */

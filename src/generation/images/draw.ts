@@ -125,6 +125,6 @@ async function store(
   }
 }
 
-/** The same job, image and call give the same seed; an image that is made anew is another one. */
+/** The same job, image and call give the same seed; an image that is regenerated is another one. */
 const seedOf = ({ jobId, number }: Pick<DrawingTask, 'jobId' | 'number'>, answered: number): number =>
   (Number.parseInt(jobId.slice(-8), 16) + number * MAX_IMAGE_ANSWERED + answered) % 2 ** 31;

@@ -1,4 +1,4 @@
-/** Fact checking, once the text stands: its claims compared with passages of sources (contract.md N30 to N33). */
+/** Fact checking, after the text is written: its claims compared with passages of sources (contract.md N30 to N33). */
 import type { Verdict } from '../../db/tables.ts';
 import type { SourceId } from '../../ids.ts';
 import { type Claim, type ClaimBlock, checkClaims } from '../../research/claims/check-claims.ts';
@@ -85,7 +85,7 @@ export async function chooseClaims(dependencies: WritingDependencies, task: Writ
         if (claims.length > 0 || (response.object !== null && proposed.length === 0)) {
           return { value: { claims }, defects: [] };
         }
-        const problem = 'claims: None of the sentences stands word for word in its block.';
+        const problem = 'claims: None of the sentences is verbatim from its block.';
         return { value: null, defects: [{ code: 'shape', problem }] };
       },
       answered,
@@ -227,7 +227,10 @@ async function judge(
       if (!response.truncated && Array.isArray(response.object?.verdicts)) {
         return { value: readVerdicts(response, compared), defects: [] };
       }
-      return { value: null, defects: [{ code: 'shape', problem: 'It is no JSON object of the schema.' }] };
+      return {
+        value: null,
+        defects: [{ code: 'shape', problem: 'The response does not match the JSON schema.' }],
+      };
     },
     answered,
     what: 'the verdicts on the claims',

@@ -45,7 +45,7 @@ function check(plan: Plan): Checked<Plan, Defect> {
   if (!plan.sections.some(({ adds }) => adds !== '')) {
     defects.push({
       code: 'shape',
-      problem: 'sections: None has the number of a section of the outline and says what it adds.',
+      problem: 'sections: No entry has both the number of a section of the outline and "adds".',
     });
   }
   return { value: defects.length === 0 ? plan : null, defects };

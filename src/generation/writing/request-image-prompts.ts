@@ -97,7 +97,7 @@ function check(response: ChatResponse, read: Read): Checked<readonly ReadImage[]
   const defects = images.flatMap((image) => (isRead(image) ? [] : image));
   return {
     value: null,
-    defects: defects.length > 0 ? defects : [{ code: 'empty', problem: 'images: There is none.' }],
+    defects: defects.length > 0 ? defects : [{ code: 'empty', problem: 'images: None was given.' }],
   };
 }
 

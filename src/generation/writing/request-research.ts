@@ -88,7 +88,7 @@ export async function requestNotes(
         ...defect(`notes: ${refusal}`),
         given: note.quote.slice(0, 200),
       }));
-      return { value: null, defects: told.length > 0 ? told : [defect('notes: There is none.')] };
+      return { value: null, defects: told.length > 0 ? told : [defect('notes: None was given.')] };
     },
     answered,
     what: 'the notes of research',

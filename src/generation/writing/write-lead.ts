@@ -120,7 +120,7 @@ class LeadReader {
     if (deliveredWords(paragraphs) === 0) return [{ code: 'empty', problem: 'lead: It has no sentence.' }];
     const figures = unsupportedFigures(paragraphs, this.figures.lead).map(({ figure }) => figure);
     if (figures.length > 0) {
-      const problem = 'lead: It has figures that the text has not. Write it without them.';
+      const problem = 'lead: It has figures that are not in the text. Write it without them.';
       return [excerpt('figure', problem, figures.join(', '))];
     }
     const blocks = cutBlocks(paragraphs, room).map((block, index) => ({ ...block, id: `lead-${index + 1}` }));
@@ -136,7 +136,7 @@ class LeadReader {
       defects.push(...lineDefects(name, text, rules));
       const shown: Block = { id: name, type: 'paragraph', text };
       if (unsupportedFigures([shown], this.figures.names).length > 0) {
-        defects.push(excerpt('figure', `${name}: It has a figure that the text has not.`, text));
+        defects.push(excerpt('figure', `${name}: It has a figure that is not in the text.`, text));
       }
       return cutAtWord(text, most);
     };

@@ -12,11 +12,11 @@ export interface ProposedNote {
 
 export const NOTE_REFUSALS = [
   'The source has no such number.',
-  'The quote does not stand word for word in its source.',
+  'The quote is not verbatim from its source.',
   'The quote is longer than 40 words.',
   'The quote is too short to say anything.',
   'The quote has an address or a control character.',
-  'The quote speaks to models.',
+  'The quote contains instructions to a model.',
   'The quote was given twice.',
   'The source has enough notes.',
 ] as const;
@@ -76,8 +76,8 @@ export function checkNotes(proposed: readonly ProposedNote[], sources: readonly 
       return 'The quote is longer than 40 words.';
     if (countTextWords(quote) < MIN_WORDS) return 'The quote is too short to say anything.';
     if (CONTROL.test(quote) || ADDRESS.test(quote)) return 'The quote has an address or a control character.';
-    if (!stands(quote, text)) return 'The quote does not stand word for word in its source.';
-    if (speaksToModels(quote) !== null) return 'The quote speaks to models.';
+    if (!stands(quote, text)) return 'The quote is not verbatim from its source.';
+    if (speaksToModels(quote) !== null) return 'The quote contains instructions to a model.';
     if (given.has(quote)) return 'The quote was given twice.';
     return (ofSource.get(source) ?? 0) >= MAX_NOTES_OF_SOURCE ? 'The source has enough notes.' : null;
   };

@@ -9,7 +9,7 @@ import { MAX_QUERY } from '../search/engine.ts';
 import { dataLine, type ResearchRequest, researcher, type Topic } from './shared.ts';
 
 /** Counted up with every change of the words. */
-export const QUESTIONS_VERSION = 1;
+export const QUESTIONS_VERSION = 2;
 
 const MAX_TOKENS = 1_200;
 const output = z.object({
@@ -22,7 +22,7 @@ export function questionsRequest(topic: Topic, most = RESEARCH_BOUNDS.searches):
   const { wishes, audience, keywords } = topic;
   return {
     instructions: researcher(topic, [
-      'Find the facts that the article stands or falls by: figures, dates, names, rules, comparisons, and what people commonly get wrong. Write the queries that find them.',
+      'Find the facts that the article depends on: figures, dates, names, rules, comparisons, and what people commonly get wrong. Write the queries that find them.',
       `At most ${most} queries, the most important first; fewer where fewer find everything. Each asks for one thing, in the words that a good page about it would use, in the language of the article; in English too where most is written in English.`,
       'No addresses, no operators of a search engine, no names of persons unless the customer named them.',
     ]),

@@ -142,7 +142,7 @@ export const createRefreshRoutes = (runs: JobRuns): RouteModule[] => [
       operationId: 'readTranslationState',
       summary: 'Read the state of each unit of a version',
       description:
-        'How each field, block and image compares with the source as both are now, who wrote what stands there, and its open proposal, page by page. The ETag is for decisions: it changes with the content of either side and with every proposal.',
+        'How each field, block and image compares with the source as both are now, the author of its current content, and its open proposal, page by page. The ETag is for decisions: it changes with the content of either side and with every proposal.',
       tags: ['Translations'],
       scope: 'article',
       permissions: ['articles.read'],

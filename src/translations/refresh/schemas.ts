@@ -134,7 +134,7 @@ const unitStateSchema = z
           .describe('When it was written, or when a person decided that it stays'),
       })
       .nullable()
-      .describe('Who wrote what stands there; null, also for its fields, as far as it is not known'),
+      .describe('The author of its current content; null where unknown, also in its fields'),
     proposalId: z.uuid().nullable().describe('Its open proposal'),
   })
   .meta({ id: 'UnitState' });

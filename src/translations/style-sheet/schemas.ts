@@ -7,7 +7,7 @@ import {
 } from '../../document/translation/style-sheet.ts';
 import { timestamp, trimmedText } from '../../fields.ts';
 
-const USUAL = 'Null is what is usual in the language.';
+const USUAL = 'Null means the usual form in the language.';
 
 const decisions = {
   address: z.enum(SHEET_VALUES.address).nullable().meta({

@@ -20,7 +20,7 @@ export async function requireFewOpen(tx: Tx, endpointId: EndpointId): Promise<vo
   if ((rows[0]?.open ?? 0) < BACKLOG_BOUNDS.mark) return;
   throw new ServiceError(
     'RATE_LIMITED',
-    `The endpoint has ${BACKLOG_BOUNDS.mark} open deliveries or more. Go on when fewer are left.`,
+    `The endpoint has ${BACKLOG_BOUNDS.mark} open deliveries or more. Continue when fewer are open.`,
     { retryAfter: RETRY_AFTER_SECONDS },
   );
 }

@@ -31,7 +31,7 @@ export const customHeaders = z
       const name = given.toLowerCase();
       if (!NAME.test(name))
         refuse(given, 'Expected a header name of letters, digits, points, hyphens and underscores.');
-      else if (isForbidden(name)) refuse(given, 'This header is not to be set.');
+      else if (isForbidden(name)) refuse(given, 'This header cannot be set.');
       else if (names.has(name)) refuse(given, 'The header is there twice.');
       if (!VALUE.test(value) || value !== value.trim()) {
         refuse(given, 'Expected printable ASCII characters without spaces around them.');

@@ -50,7 +50,7 @@ describe('checks without a model', () => {
     expect(checkDraft([], { ...sources, keyword: '!' }).keyword).toBeNull();
   });
 
-  it('name figures that stand in nothing the customer wrote, each once, however they are written', () => {
+  it('name figures found in nothing the customer wrote, each once, however they are written', () => {
     const text =
       'In 2019 they sold 1.200 barrels, 37 % more, for 1,200.50 or 12\u202f000; of 5 and 37. B2B, ３ and ٧ count.';
     const found = (...texts: string[]) =>

@@ -62,13 +62,13 @@ describe('a lead', () => {
   });
 
   // contract.md G84
-  it('with a figure that the text has not is requested again with exactly that', async () => {
+  it('with a figure that is not in the text is requested again with exactly that', async () => {
     model = await startScripted(
       { lead: 'In 2021 half of 52 gardens died.', ...names },
       { lead: 'Of the soil 37 % was clay in 2019.', ...names },
     );
     expect((await write()).lead?.blocks[0]).toMatchObject({ text: 'Of the soil 37 % was clay in 2019.' });
-    expect(problems()).toContain('lead: It has figures that the text has not. Write it without them.');
+    expect(problems()).toContain('lead: It has figures that are not in the text. Write it without them.');
     expect(problems()).toContain('2021, 52');
   });
 

@@ -58,7 +58,7 @@ export function honestWriting(question: ChatRequest): unknown {
     .join('\n\n');
 }
 
-/** The first sentence of the text as its lead, and names without a figure that the text has not. */
+/** The first sentence of the text as its lead, and names without a figure that is not in the text. */
 function leadOf(json: readonly unknown[]): unknown {
   const written = json.flatMap((line) => (line as { written?: string } | null)?.written ?? []).join(' ');
   const [first = 'The garden says so.'] = written.match(/[A-Z][^.#*[\]]*\./) ?? [];

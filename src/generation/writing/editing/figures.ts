@@ -1,4 +1,4 @@
-/** Figures of a text that stand in nothing it was written from. */
+/** Figures of a text found in nothing it was written from. */
 import type { Block } from '../../../document/format/schema.ts';
 import { toAsciiDigits } from '../../../document/translation/figures.ts';
 import { visibleTexts } from './words.ts';

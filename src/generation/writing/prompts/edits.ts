@@ -38,7 +38,7 @@ export interface EditsQuestion extends Asking<'edits'> {
 }
 
 export const editsPrompt: Prompt<EditsQuestion> = {
-  version: 3,
+  version: 4,
   schema: strictSchema(editsOutput),
   tokens: () => STRUCTURED_TOKENS.edits,
   lines: ({ draft }) => draft.map((part) => JSON.stringify(part)),
@@ -56,13 +56,13 @@ export const editsPrompt: Prompt<EditsQuestion> = {
     '- A promise of the title that no block keeps.',
     brief.notes.length === 0
       ? '- A figure without a source. `found.unsupportedFigures` names those that the customer did not give: write the sentence without the figure, unless it is common knowledge, an instruction or a count of what stands here.'
-      : '- A claim without support: a fact that neither a note nor the customer has, and that a reader could doubt. `found.unsupportedFigures` names figures that stand in none of them: write the sentence without the figure, unless it is common knowledge, an instruction or a count of what stands here.',
+      : '- A claim without support: a fact that neither a note nor the customer has, and that a reader could doubt. `found.unsupportedFigures` names figures found in none of them: write the sentence without the figure, unless it is common knowledge, an instruction or a count of what stands here.',
     '- A jump where the reader is lost: give the block the sentence that is missing.',
     '- A sentence that could stand in any article, a worn phrase, praise of the reader.',
     '- The keyword missing or forced. `found.keyword` says what is missing.',
     '- An end that only stops, or that sums up.',
     'Cut before you add. Change nothing that is right: no edits at all are a good result. Never make the article longer than it is.',
-    `Give at most ${edits} edits, each block once, with the reason in at most ten words. A replacement is the whole block, of the same kind (a paragraph stays a paragraph, a list a list), in the language and voice of the draft. It brings no name, figure or source that the draft has not. Words in \`linked\` stay if you can keep them.`,
+    `Give at most ${edits} edits, each block once, with the reason in at most ten words. A replacement is the whole block, of the same kind (a paragraph stays a paragraph, a list a list), in the language and voice of the draft. It adds no name, figure or source that is not in the draft. Words in \`linked\` stay if you can keep them.`,
     ...(brief.notes.length === 0
       ? []
       : [

@@ -34,7 +34,7 @@ export interface ImagePromptsQuestion extends Asking<'imagePrompts'> {
 }
 
 export const imagePromptsPrompt: Prompt<ImagePromptsQuestion> = {
-  version: 1,
+  version: 2,
   schema: strictSchema(imagePromptsOutput),
   tokens: ({ images }) => imagePromptTokens(countOf(images)),
   data: ({ images, styles, sections }) => ({
@@ -48,7 +48,7 @@ export const imagePromptsPrompt: Prompt<ImagePromptsQuestion> = {
     'Give exactly `imageCount` images, the cover first, then the others in the order of the text.',
     ...(cover
       ? [
-          'The cover has `section` 0. It shows in one scene what the article is about, so that a reader who sees it among others knows the matter.',
+          'The cover has `section` 0. It shows in one scene what the article is about, so that a reader who sees it among others recognises the topic.',
         ]
       : ['There is no cover: no image has `section` 0.']),
     ...(inline > 0
@@ -59,6 +59,6 @@ export const imagePromptsPrompt: Prompt<ImagePromptsQuestion> = {
     '`prompt`, in English whatever the language of the article, 25 to 70 words: who or what, doing what, where, seen from where, in what light. Only what can be seen, no ideas and no moods by name. It suits `coverStyle` or `inlineStyle`; the style is added to it, so do not describe it. No two images show the same.',
     'Good: “A gardener in rubber boots tips a full watering can over a bed of young tomato plants, seen from knee height, early morning sun from the left, long shadows on dark wet soil.” Bad: “The importance of watering.” “An infographic with five steps.” “A happy person.”',
     'No text, letters, numbers, signs, screens with writing, diagrams or maps. No brands or logos, no living or dead person who could be recognised.',
-    '`altText`, in the language of the article, at most 125 characters: what is seen that matters here, as you would tell it on the telephone, without “image of”. `caption`, in the language of the article: one sentence that adds what the picture cannot say and the text does; no name and no figure that the text has not; empty where it would only repeat the picture. Both are plain text.',
+    '`altText`, in the language of the article, at most 125 characters: what is seen that matters here, as you would describe it by phone, without “image of”. `caption`, in the language of the article: one sentence that adds what the picture cannot say and the text does; no figure or name that is not in the text; empty where it would only repeat the picture. Both are plain text.',
   ],
 };

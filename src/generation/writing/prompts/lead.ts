@@ -22,7 +22,7 @@ export interface LeadQuestion extends Asking<'lead'> {
 }
 
 export const leadPrompt: Prompt<LeadQuestion> = {
-  version: 2,
+  version: 3,
   schema: strictSchema(leadOutput),
   tokens: () => STRUCTURED_TOKENS.lead,
   data: ({ words }) => ({ words }),
@@ -32,10 +32,10 @@ export const leadPrompt: Prompt<LeadQuestion> = {
       ? ['It needs no lead: leave `lead` empty.']
       : [
           `Write its \`lead\`, about ${words} words in two to four sentences. It stands before the first heading and is the first thing that is read.`,
-          'Begin in the matter: with a scene, a number or a consequence that the text has, then say what the reader will get. The primary keyword stands in the first two sentences, as a person would write it.',
+          'Start with the subject itself: a scene, a number or a consequence that the text has. Then say what the reader will get. The primary keyword stands in the first two sentences, as a person would write it.',
           'Good: “In July the barrels were empty by Wednesday. What helped was not a bigger barrel but watering half as often, at six in the morning.” “Two of three repairs come back within a year, nearly always for the same reason. This is how to find it before you open the case.” (only where the text has these facts)',
           'Bad: “In today’s fast-paced world, gardening is more important than ever.” “This article explains how to water.” “Have you ever wondered why plants wilt?” “Whether you are a beginner or an expert, read on.”',
-          'It repeats no sentence of the text, and has no figure and no name that the text has not. Numbers in brackets in the text name its sources: the lead has none.',
+          'It repeats no sentence of the text, and has no figure or name that is not in the text. Numbers in brackets in the text name its sources: the lead has none.',
         ]),
     ...(names
       ? [

@@ -13,7 +13,7 @@ export interface OutlineQuestion extends Asking<'outline'> {
 }
 
 export const outlinePrompt: Prompt<OutlineQuestion> = {
-  version: 3,
+  version: 4,
   schema: strictSchema(outlineOutput),
   tokens: () => STRUCTURED_TOKENS.outline,
   data: ({ words, sections }) => ({ words, minSections: sections.least, maxSections: sections.most }),
@@ -22,8 +22,8 @@ export const outlinePrompt: Prompt<OutlineQuestion> = {
     brief.title === null
       ? 'The title says what the reader gets, with the primary keyword early, and promises no more than the text keeps.'
       : 'The article has its title already: repeat the `title` of the settings. The sections keep what it promises; where it names a number of things, they are that many.',
-    'Choose the shape of its kind. How-to: the result, what is needed, the steps in the order of the hands, what goes wrong, how to see that it worked. List: one criterion, entries of one form. Comparison: who needs which, the same points for each, a verdict with its condition. News: what happened, to whom, why it matters, what is not known. Opinion: the claim, the strongest objection, the reply. Product page: the problem of the reader, what changes, proof, the next step.',
-    'A section has level 2, or level 3 when it is a part of the section of level 2 before it. The title is not a section. No two headings can be exchanged, and none stands twice.',
+    'Choose the shape of its kind. How-to: the result, what is needed, the steps in the order they are done, what goes wrong, how to see that it worked. List: one criterion, entries of one form. Comparison: who needs which, the same points for each, a verdict with its condition. News: what happened, to whom, why it matters, what is not known. Opinion: the claim, the strongest objection, the reply. Product page: the problem of the reader, what changes, proof, the next step.',
+    'A section has level 2, or level 3 when it is a part of the section of level 2 before it. The title is not a section. Headings are not interchangeable, and none is repeated.',
     '`purpose` says in one or two sentences of at most 300 characters what the section adds that no other has. `keywords` are up to five that belong to this section. estimatedWords of all sections add up to the length of the article.',
     ...(brief.notes.length === 0
       ? []

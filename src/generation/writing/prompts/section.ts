@@ -65,11 +65,11 @@ function role(question: SectionQuestion): string[] {
   const roles: string[] = [];
   if (opens(question)) {
     roles.push(
-      'This section opens the article. Begin in the matter, with a scene, a figure from the data or a consequence, then say what the reader will get. Name the primary keyword in the first two sentences.',
+      'This section opens the article. Start with the subject itself: a scene, a figure from the data or a consequence. Then say what the reader will get. Name the primary keyword in the first two sentences.',
     );
   } else if (isFirst(question)) {
     roles.push(
-      'This is the first section. A lead is written last and will stand before it: begin with the matter of this section and introduce nothing.',
+      'This is the first section. A lead is written last and will stand before it: start with the subject of this section and introduce nothing.',
     );
   } else {
     roles.push(
@@ -96,7 +96,7 @@ function role(question: SectionQuestion): string[] {
 }
 
 export const sectionPrompt: Prompt<SectionQuestion> = {
-  version: 5,
+  version: 6,
   schema: null,
   tokens: ({ words, brief }) => textTokens(words, brief.config.language),
   data(question) {
