@@ -487,6 +487,33 @@ it('a workspace fetches four images at once and others are not held up; each req
   await site.close();
 });
 
+// contract.md F30
+it('a process fetches twenty images at once, of however many workspaces', async () => {
+  const hanging = new Set<ServerResponse>();
+  const site = await startReceiver((_request, response) => void hanging.add(response));
+  const statuses: number[] = [];
+  const answers: Promise<unknown>[] = [];
+  for (let index = 0; index < 6; index += 1) {
+    const own = await service.workspace();
+    const project = await service.project(own);
+    for (let image = 0; image < 4; image += 1) {
+      const { id } = await editing(service, own).create(project);
+      const answer = service.call(own.key, 'POST', `/api/articles/${id}/hero/from-url`, { url: site.url });
+      answers.push(answer.then(({ status }) => statuses.push(status)));
+    }
+  }
+  await eventually(
+    async () => statuses.length,
+    (count) => count === 4,
+    10_000,
+  );
+  expect(statuses).toEqual(Array(4).fill(429));
+  expect(hanging.size).toBe(20);
+  for (const response of hanging) response.destroy();
+  await Promise.all(answers);
+  await site.close();
+});
+
 // contract.md F19
 it('images that are fetched take room of their requests: who finds none is 503, and others are served', async () => {
   const endless = new Set<ServerResponse>();
