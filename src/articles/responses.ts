@@ -1,6 +1,6 @@
 import { z } from 'zod';
+import { MAX_IF_MATCH } from '../http/etag.ts';
 import type { RouteResponse } from '../http/route.ts';
-import { MAX_IF_MATCH } from './etag.ts';
 import { articleExample } from './examples.ts';
 import { type Article, articleSchema } from './schemas.ts';
 import type { ShownArticle } from './show.ts';

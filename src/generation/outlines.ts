@@ -1,12 +1,12 @@
 import { sql } from 'kysely';
 import type { z } from 'zod';
-import { etagOfJson, requireIfMatch, requireTag } from '../articles/etag.ts';
 import { articleChanged } from '../articles/queries.ts';
 import { recordAudit } from '../audit/record.ts';
 import { requirePermissions, type VerbContext } from '../context.ts';
 import type { Queryable, Tx } from '../db/database.ts';
 import { inTransaction } from '../db/transaction.ts';
 import { invalid, notFound } from '../errors.ts';
+import { etagOfJson, requireIfMatch, requireTag } from '../http/etag.ts';
 import type { ArticleId } from '../ids.ts';
 import {
   admitGeneration,

@@ -1,9 +1,9 @@
 import type { Selectable } from 'kysely';
-import { etagOfJson } from '../articles/etag.ts';
 import { requirePermissions, type VerbContext } from '../context.ts';
 import { inLivingProject } from '../db/living-projects.ts';
 import type { JobPurpose, Tables } from '../db/tables.ts';
 import { notFound } from '../errors.ts';
+import { etagOfJson } from '../http/etag.ts';
 import { type PageRequest, readPage } from '../http/paging.ts';
 import type { ArticleId, JobId } from '../ids.ts';
 import type { Job } from './schemas.ts';

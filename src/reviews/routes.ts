@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { MAX_IF_MATCH } from '../articles/etag.ts';
 import { articleExample } from '../articles/examples.ts';
 import { articleSchema } from '../articles/schemas.ts';
+import { MAX_IF_MATCH } from '../http/etag.ts';
 import { defineListOfArticle } from '../http/list-of-article.ts';
 import { nextCursor } from '../http/paging.ts';
 import { defineRoute, type RouteModule } from '../http/route.ts';

@@ -1,6 +1,6 @@
-import { MAX_IF_MATCH } from '../../articles/etag.ts';
 import { articleResponse, respondWithArticle } from '../../articles/responses.ts';
 import { ARTICLE_BODY_BYTES } from '../../document/format/limits.ts';
+import { MAX_IF_MATCH } from '../../http/etag.ts';
 import { KEY_HEADER, keyFrom } from '../../http/key-header.ts';
 import { LIST_BYTES } from '../../http/limits.ts';
 import { decodeCursor } from '../../http/paging.ts';

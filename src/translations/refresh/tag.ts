@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
-import { etagOfJson, requireIfMatch, requireTag } from '../../articles/etag.ts';
 import { IMAGES_HASH } from '../../articles/images.ts';
 import type { Queryable, Tx } from '../../db/database.ts';
+import { etagOfJson, requireIfMatch, requireTag } from '../../http/etag.ts';
 import type { ArticleId } from '../../ids.ts';
 import type { VersionId } from './version.ts';
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { MAX_IF_MATCH } from '../../articles/etag.ts';
+import { MAX_IF_MATCH } from '../../http/etag.ts';
 import type { RouteResponse } from '../../http/route.ts';
 import { defineRoute, type RouteModule } from '../../http/route.ts';
 import { type StyleSheetResponse, styleSheetSchema, updateSheetBody } from './schemas.ts';

@@ -1,9 +1,9 @@
-import { etagOfJson, requireIfMatch, requireTag } from '../../articles/etag.ts';
 import { recordAudit } from '../../audit/record.ts';
 import { requirePermissions, type VerbContext } from '../../context.ts';
 import { inTransaction } from '../../db/transaction.ts';
 import { DECISIONS, foldTerm, type StyleSheet, valuesFor } from '../../document/translation/style-sheet.ts';
 import { invalid, notFound } from '../../errors.ts';
+import { etagOfJson, requireIfMatch, requireTag } from '../../http/etag.ts';
 import type { ArticleId } from '../../ids.ts';
 import { findSheet, type SheetRow, writeSheet } from './queries.ts';
 import type { SheetChanges, StyleSheetResponse } from './schemas.ts';
