@@ -45,8 +45,11 @@ export async function prune(): Promise<PruneResult> {
     { events: 0, deliveries: 0 },
   );
   const translations = await step(
-    'snapshots and segments',
-    () => activities.pruneJobsAndMemory.executeWithOptions({ summary: 'snapshots and segments' }, [leadMs]),
+    'working data of jobs, and memory',
+    () =>
+      activities.pruneJobsAndMemory.executeWithOptions({ summary: 'working data of jobs, and memory' }, [
+        leadMs,
+      ]),
     { jobs: 0, segments: 0 },
   );
   const operations = isPresent

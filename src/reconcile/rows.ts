@@ -5,7 +5,7 @@ import type { TemporalClient } from '../temporal/workflow-client.ts';
 /** Rows per page. */
 export const PAGE = 200;
 /** Rows of a walk that are handled at once: most of each is a call to Temporal. */
-const AT_ONCE = 8;
+const AT_ONCE = 10;
 
 export interface ReconcileDependencies {
   readonly db: Database;

@@ -49,7 +49,7 @@ const PARTS: Readonly<Record<Reconciled, readonly [workflowType: string, staticS
   jobs: ['reconcileJobs', 'start or end jobs whose run is not there'],
   holds: ['reconcileHolds', 'end abandoned AI operations, release stranded holds'],
   deliveries: ['reconcileDeliveries', 'start, end or free deliveries whose run is not there'],
-  deleted: ['emptyDeleted', 'remove the rows of deleted endpoints and workspaces'],
+  deleted: ['emptyDeleted', 'remove the rows of deleted endpoints, projects and workspaces'],
 };
 
 const reconcileSchedule = (names: TaskQueues, part: Reconciled): ScheduleOptions => {
