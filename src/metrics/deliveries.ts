@@ -16,6 +16,10 @@ export interface DeliveryMetrics {
   readonly attemptEnded: (verdict: AttemptRecord['verdict'], number: number) => void;
   /** Called when a receiver has asked for fewer requests. */
   readonly requestRefused: () => void;
+  /** Called when so many deliveries ended because they had waited too long. */
+  readonly deliveriesTooOld: (count: number) => void;
+  /** Called when so many events were passed over for an endpoint, as too old or while it was disabled. */
+  readonly eventsMissed: (count: number) => void;
   /** Called when an endpoint was disabled for failing. */
   readonly endpointDisabled: () => void;
   /** Sets what counts the endpoints that this process holds; until then there are none. */
@@ -23,7 +27,7 @@ export interface DeliveryMetrics {
 }
 
 const VERDICTS = ['succeeded', 'retry', 'failed'] as const satisfies readonly AttemptRecord['verdict'][];
-const ENDS = ['delivered', 'refused', 'given_up'] as const;
+const ENDS = ['delivered', 'refused', 'given_up', 'too_old'] as const;
 
 /** What an attempt's verdict means for its delivery; null when another attempt follows. */
 function endOf(verdict: AttemptRecord['verdict'], number: number): (typeof ENDS)[number] | null {
@@ -42,7 +46,7 @@ export function createDeliveryMetrics(registry: Registry): DeliveryMetrics {
   });
   const ended = new Counter({
     name: 'webhook_deliveries_ended_total',
-    help: 'Deliveries ended by an attempt: delivered, refused with a response that is not retried, or given up.',
+    help: 'Deliveries ended by an attempt (delivered, refused with a response that is not retried, given up), or as too old.',
     labelNames: ['outcome'] as const,
     registers: [registry],
   });
@@ -55,6 +59,11 @@ export function createDeliveryMetrics(registry: Registry): DeliveryMetrics {
   const disabled = new Counter({
     name: 'webhook_endpoints_disabled_total',
     help: 'Endpoints disabled because nothing was delivered to them for five days.',
+    registers: [registry],
+  });
+  const missed = new Counter({
+    name: 'webhook_events_missed_total',
+    help: 'Events passed over for an endpoint.',
     registers: [registry],
   });
   const refused = new Counter({
@@ -85,6 +94,8 @@ export function createDeliveryMetrics(registry: Registry): DeliveryMetrics {
       if (outcome !== null) ended.inc({ outcome });
     },
     requestRefused: () => refused.inc(),
+    deliveriesTooOld: (count) => ended.inc({ outcome: 'too_old' }, count),
+    eventsMissed: (count) => missed.inc(count),
     endpointDisabled: () => disabled.inc(),
     countHeld: (count) => {
       held = count;

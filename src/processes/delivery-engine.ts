@@ -111,6 +111,8 @@ export function createDeliveryEngine(
     const stopUpkeep = startUpkeep({ db, secrets, figures, logger, onDisabled: metrics.endpointDisabled });
     const retentionSeconds = config.RETENTION_DAYS * 86_400;
     const stopBacklogs = keepBacklogs({
+      onTooOld: metrics.deliveriesTooOld,
+      onMissed: metrics.eventsMissed,
       db: waiting,
       logger,
       retentionSeconds,

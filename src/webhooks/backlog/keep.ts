@@ -26,6 +26,9 @@ export interface BacklogDependencies {
   readonly maxAgeSeconds: number;
   /** How long the event log is kept. */
   readonly retentionSeconds: number;
+  /** Called when so many deliveries ended as too old, or events were passed over for an endpoint. */
+  readonly onTooOld: (count: number) => void;
+  readonly onMissed: (count: number) => void;
   readonly bounds?: BacklogBounds;
   /** Between two counts of what is open, in milliseconds. */
   readonly countMs?: number;
@@ -45,6 +48,8 @@ export function keepBacklogs({
   logger,
   maxAgeSeconds,
   retentionSeconds,
+  onTooOld,
+  onMissed,
   bounds = BACKLOG_BOUNDS,
   countMs = COUNT_MS,
 }: BacklogDependencies): () => Promise<void> {
@@ -60,13 +65,19 @@ export function keepBacklogs({
       overdue += ended;
       if (ended < ENDED_AT_ONCE) break;
     }
-    if (overdue > 0) logger.warn({ count: overdue }, 'webhook deliveries ended: they were too old');
+    if (overdue > 0) {
+      onTooOld(overdue);
+      logger.warn({ count: overdue }, 'webhook deliveries ended: they were too old');
+    }
     await forgetMissed(db, retentionSeconds);
   }
 
   async function refillOne(endpointId: EndpointId): Promise<boolean> {
     const { isClosing, isDone, missed } = await refill(db, endpointId, maxAgeSeconds, bounds);
-    if (missed > 0) logger.warn({ endpointId, missed }, 'events passed over for a webhook endpoint');
+    if (missed > 0) {
+      onMissed(missed);
+      logger.warn({ endpointId, missed }, 'events passed over for a webhook endpoint');
+    }
     if (isClosing && (await closeBacklog(db, endpointId))) {
       logger.info({ endpointId }, 'webhook endpoint has caught up');
     }

@@ -1,9 +1,11 @@
 import { sql } from 'kysely';
-import { expect, it } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 import { inTransaction } from '../../../src/db/transaction.ts';
 import { readBacklog } from '../../../src/metrics/backlog.ts';
+import { keepBacklogs } from '../../../src/webhooks/backlog/keep.ts';
 import { endOverdue } from '../../../src/webhooks/deliveries/end.ts';
 import { articleEvents } from '../../support/events.ts';
+import { logger } from '../../support/service.ts';
 import { HOUR, SMALL, useBacklogs } from './support.ts';
 
 const backlogs = useBacklogs();
@@ -153,6 +155,30 @@ it('passes over what is too old, however many are open, and nothing else', async
   await catchUp();
   expect(await deliveries()).toEqual([...Array(8).fill(1), ...Array(6).fill(0), ...Array(3).fill(1)]);
   expect(await missed()).toEqual([{ first_number: 9, last_number: 14 }]);
+});
+
+it('what waited too long is counted, in the log and in deliveries', async () => {
+  await store(8);
+  await mark();
+  await store(6);
+  await number();
+  await backlogs.age(2 * HOUR);
+  await sql`UPDATE webhook_open SET id = uuidv7(interval '-2 hours'), created_at = created_at - interval '2 hours'`.execute(
+    backlogs.database.it.db,
+  );
+  const counted = { tooOld: 0, missed: 0 };
+  const stop = keepBacklogs({
+    db: backlogs.loop(),
+    logger,
+    maxAgeSeconds: HOUR,
+    retentionSeconds: 24 * HOUR,
+    onTooOld: (count) => (counted.tooOld += count),
+    onMissed: (count) => (counted.missed += count),
+    bounds: SMALL,
+    countMs: 20,
+  });
+  onTestFinished(stop);
+  await expect.poll(() => counted, { timeout: 20_000 }).toEqual({ tooOld: 8, missed: 6 });
 });
 
 // contract.md W102

@@ -10,6 +10,8 @@ keepBacklogs({
   db: createLoop(url),
   logger: pino({ level: 'silent' }),
   maxAgeSeconds: 3_600,
+  onTooOld: () => undefined,
+  onMissed: () => undefined,
   retentionSeconds: 86_400,
   bounds: { mark: 60, refill: 30, queued: 30, looked: 50 },
   countMs: 20,
