@@ -94,6 +94,9 @@ try {
   }
   const beside = await sampleLatencies();
   await collect();
+  const bound = Math.max(1.5 * quantile(alone, 0.95), quantile(alone, 0.95) + 25);
+  if (quantile(beside, 0.95) > bound)
+    problems.push(`p95 of another workspace's events is above ${bound.toFixed(0)} ms`);
   const all = RENAMES * BACKLOG * ENDPOINTS;
   const left = all - requests;
   const row = (name: string, values: number[]) => [
