@@ -6,7 +6,7 @@ import { pruneAuditEntries } from '../src/audit/prune.ts';
 import { type BlobStore, BlobStoreError } from '../src/blobs/blob-store.ts';
 import { type CollectPosition, collectBlobs } from '../src/blobs/collect.ts';
 import { errorKind } from '../src/db/error-kind.ts';
-import { rotatePartitions } from '../src/db/partitions.ts';
+import { rotatePartitions } from '../src/db/old-partitions.ts';
 import { advancePruneClock } from '../src/db/prune-clock.ts';
 import { errorCode, errorMessage } from '../src/error-text.ts';
 import { pruneGenerations } from '../src/generation/prune.ts';

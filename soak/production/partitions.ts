@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'kysely';
 import type { Database } from '../../src/db/database.ts';
-import { listPartitions, PARTITIONED, rotatePartitions } from '../../src/db/partitions.ts';
+import { rotatePartitions } from '../../src/db/old-partitions.ts';
+import { listPartitions, PARTITIONED } from '../../src/db/partitions.ts';
 
 /** Length of a partition in minutes, for `PARTITION_MINUTES` too. */
 export const PARTITION_MINUTES = 1;

@@ -2,8 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'kysely';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { createDatabase, type Database } from '../../src/db/database.ts';
+import { dropOldPartitions } from '../../src/db/old-partitions.ts';
 import {
-  dropOldPartitions,
   listPartitions,
   makePartitions,
   PARTITIONED,

@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'kysely';
 import { expect, it } from 'vitest';
-import { listPartitions, rotatePartitions } from '../../../src/db/partitions.ts';
+import { rotatePartitions } from '../../../src/db/old-partitions.ts';
+import { listPartitions } from '../../../src/db/partitions.ts';
 import { pruneTranslations } from '../../../src/translations/prune.ts';
 import { register } from '../../support/events.ts';
 import { useTestService } from '../../support/service.ts';
