@@ -8,7 +8,14 @@ import { planSegments } from '../src/translations/plan.ts';
 import { settleTranslation } from '../src/translations/settle.ts';
 import { drawStyleSheet, wantsSheet } from '../src/translations/style-sheet/draw.ts';
 import { asFinalFailure } from './failures.ts';
-import { callEngine, createJobActivities, ending, type JobDependencies, requireOpen } from './jobs.ts';
+import {
+  callEngine,
+  createJobActivities,
+  ending,
+  type JobDependencies,
+  jobEnded,
+  requireOpen,
+} from './jobs.ts';
 
 export type TranslationActivities = ReturnType<typeof createTranslationActivities>;
 
@@ -34,6 +41,7 @@ export function createTranslationActivities(
       asFinalFailure(async () => {
         await requireOpen(db, jobId);
         const planned = await planSegments(db, jobId, provider);
+        if (planned === null) throw jobEnded();
         const { batches, bodyBatches } = planned;
         return {
           batches,

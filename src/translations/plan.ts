@@ -15,6 +15,7 @@ import { MAX_TERMS, type StyleSheet } from '../document/translation/style-sheet.
 import { glossaryIn, occurringIn } from '../guidance/glossary/terms.ts';
 import { styleOf } from '../guidance/styles/styles.ts';
 import type { ArticleId, JobId, WorkspaceId } from '../ids.ts';
+import { lockOpenJob } from '../jobs/run-state.ts';
 import type { TranslationProvider } from '../providers/types.ts';
 import { doTask } from '../threads/pool.ts';
 import { inTheBackground } from '../threads/share.ts';
@@ -45,9 +46,9 @@ export interface Plan {
 /**
  * Splits what a job translates into segments, one row each, groups them into batches and freezes the prompt context. A
  * translated row is never requested again, a text in the memory not at all, and of equal texts only one.
- * @returns the same result each time, until the first batch has run
+ * @returns the same result each time, until the first batch has run; null for a job that has ended
  */
-export async function planSegments(db: Database, jobId: JobId, engine: PlanningEngine): Promise<Plan> {
+export async function planSegments(db: Database, jobId: JobId, engine: PlanningEngine): Promise<Plan | null> {
   const job = await db
     .selectFrom('translations')
     .innerJoin('jobs', 'jobs.id', 'translations.job_id')
@@ -65,7 +66,7 @@ export async function planSegments(db: Database, jobId: JobId, engine: PlanningE
     .where('job_id', '=', jobId)
     .executeTakeFirstOrThrow();
   const { workspaceId, projectId, snapshot } = job;
-  if (snapshot === null) throw new Error(`job ${jobId} has no plan`);
+  if (snapshot === null) return null;
   const languages = { sourceLanguage: job.source, targetLanguage: job.target };
   const isFirst = job.purpose === 'translate';
   const [source, version] = isFirst ? [null, null] : await readSides(db, job, engine);
@@ -111,6 +112,8 @@ export async function planSegments(db: Database, jobId: JobId, engine: PlanningE
     placeholders: batches.map(placeholdersOf),
   };
   return inTransaction(db, async (tx) => {
+    const { rows: open } = await lockOpenJob(jobId).execute(tx);
+    if (open.length === 0) return null;
     await sql`
       INSERT INTO translation_segments
         (job_id, key, kind, position, same_as, batch, source_hash, source_text, words,

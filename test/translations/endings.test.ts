@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { JobId } from '../../src/ids.ts';
 import { ProviderError } from '../../src/providers/types.ts';
+import { planSegments } from '../../src/translations/plan.ts';
 import { verifyWebhook } from '../../src/webhooks/verify.ts';
 import { listenToAll } from '../support/events.ts';
 import { type Receiver, startReceiver } from '../support/receiver.ts';
@@ -249,6 +250,7 @@ describe('cancelling', () => {
       .where('job_id', '=', job.id as JobId)
       .executeTakeFirstOrThrow();
     expect(snapshot).toBeNull();
+    expect(await planSegments(service.db, job.id as JobId, provider)).toBeNull();
     const report = await service.call(workspace.key, 'GET', `/api/jobs/${job.id}/report`);
     expect([report.status, report.body.report.texts.total]).toEqual([200, 0]);
     await service.startWorker({ provider });

@@ -119,6 +119,7 @@ it('prunes snapshots and segments of jobs that ended before the retention, never
   const jobs = [];
   for (const state of ['old', 'recent', 'open']) {
     const { job } = await translate(workspace, 20);
+    await sql`UPDATE translations SET batch_count = 1 WHERE job_id = ${job.id}`.execute(service.db);
     if (state !== 'open') expect((await cancel(workspace, job.id)).status).toBe(202);
     if (state === 'old') {
       await sql`UPDATE jobs SET ended_at = now() - interval '8 days' WHERE id = ${job.id}`.execute(
