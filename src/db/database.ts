@@ -4,7 +4,7 @@ import pg from 'pg';
 import { type ServiceError, unavailable } from '../errors.ts';
 import { createFairQueue } from '../fair-queue.ts';
 import { sendJoined } from './joined-statements.ts';
-import { sendPreparedByName } from './prepared.ts';
+import { sendingByName } from './prepared.ts';
 import { destroySilentConnections } from './silent-connections.ts';
 import type { Tables } from './tables.ts';
 
@@ -113,11 +113,12 @@ export function createPool(options: DatabaseOptions): pg.Pool {
     const { stream } = client.connection;
     if (stream instanceof Socket) stream.setKeepAlive(KEEP_ALIVE);
   });
-  if (options.prepareStatements) pool.on('connect', sendPreparedByName);
   destroySilentConnections(pool, statementTimeout);
   endWhenClosed(pool);
   // Last: what is postponed has no response of its own.
-  pool.on('connect', sendJoined);
+  pool.on('connect', (client) =>
+    sendJoined(client, options.prepareStatements ? sendingByName(client) : undefined),
+  );
   return pool;
 }
 

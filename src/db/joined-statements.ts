@@ -1,6 +1,7 @@
 import type pg from 'pg';
 
-type Query = (text: unknown, ...rest: unknown[]) => unknown;
+/** `query` of a client of `pg`. */
+export type Query = (text: unknown, ...rest: unknown[]) => unknown;
 type Answer = Promise<{ readonly rows: readonly unknown[] }>;
 
 /** One of several statements that go out in one message. */
@@ -41,9 +42,9 @@ const done = (command: string) => Promise.resolve({ command, rowCount: null, row
  * Makes a connection send BEGIN together with the first statement of its transaction, and in one message what {@link joinStatements}
  * has joined: a round trip less for each, and none for a transaction that asks nothing. What {@link sendWithNext} has marked
  * goes between BEGIN and that first statement, which fails with it.
+ * @param query sends a single statement
  */
-export function sendJoined(client: pg.PoolClient): void {
-  const query = client.query.bind(client) as Query;
+export function sendJoined(client: pg.PoolClient, query = client.query.bind(client) as Query): void {
   let isToBegin = false;
   /** A statement that goes out with BEGIN, and its values. */
   let first: [text: string, values: unknown] | null = null;

@@ -10,7 +10,7 @@ import {
   type Transaction,
 } from 'kysely';
 import pg from 'pg';
-import { joinStatements, sendWithNext, withCommit } from './joined-statements.ts';
+import { joinStatements, type Query, sendWithNext, withCommit } from './joined-statements.ts';
 import type { Tables } from './tables.ts';
 
 const names = new Map<string, string>();
@@ -169,12 +169,10 @@ class NamedQuery extends pg.Query {
   }
 }
 
-type Query = (query: unknown, ...rest: unknown[]) => unknown;
-
-/** Makes a new connection send marked statements by name. */
-export function sendPreparedByName(client: pg.PoolClient): void {
+/** How a connection runs a marked statement by name, and any other as it is. */
+export function sendingByName(client: pg.PoolClient): Query {
   const query = client.query.bind(client) as Query;
-  const byName: Query = (text, ...rest) => {
+  return (text, ...rest) => {
     const name = typeof text === 'string' ? names.get(text) : undefined;
     if (name === undefined) return query(text, ...rest);
     return new Promise((resolve, reject) => {
@@ -186,5 +184,4 @@ export function sendPreparedByName(client: pg.PoolClient): void {
       throw error;
     });
   };
-  Object.assign(client, { query: byName });
 }
