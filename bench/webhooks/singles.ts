@@ -1,14 +1,17 @@
 /**
- * Single events, all of it durable: from POST publish to the receiver, through `npm start` on one side and on the other
+ * Single events, all of it durable: from POST publish, or PUT categories, to the receiver, through `npm start` on one side and on the other
  * through bare Hono and pg with a loop that sends (bare/service.ts), on the same Postgres in turns. How many a second by
  * 32 callers, and their CPU time in all processes; then the time of each at a steady pace, from a cold start of the load.
  *
- * Environment: BENCH_ROUNDS (3), BENCH_EVENTS (1500) of a round, BENCH_PER_SECOND (100), BENCH_SECONDS (60).
+ * Environment: BENCH_ROUNDS (3), BENCH_EVENTS (1500) of a round, BENCH_PER_SECOND (100), BENCH_SECONDS (60); BENCH_CATEGORIES
+ * (0): 1 replaces categories instead; BENCH_BEFORE (1500) events before the first round; BENCH_ANALYZED (0): 1 analyzes all
+ * tables while they are empty.
  */
 import { createHash, randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'kysely';
 import { Pool } from 'undici';
+import { storeCategory } from '../../soak/support/category.ts';
 import { temporaryFolder } from '../../soak/support/engines.ts';
 import { print, quantile, setting } from '../../soak/support/report.ts';
 import { createScriptService, untilDelivered } from '../../soak/support/service.ts';
@@ -29,7 +32,9 @@ const PER_SECOND = setting('BENCH_PER_SECOND', 100);
 const SECONDS = setting('BENCH_SECONDS', 60);
 const CALLERS = 32;
 /** So many until both run as compiled as they will. */
-const WARM_UP = 1_500;
+const WARM_UP = setting('BENCH_BEFORE', 1_500);
+const IS_ANALYZED = setting('BENCH_ANALYZED', 0) === 1;
+const VERB = setting('BENCH_CATEGORIES', 0) === 1 ? 'replace categories' : 'publish';
 const QUIET_MS = 5_000;
 const DEADLINE_MS = 120_000;
 
@@ -65,6 +70,7 @@ async function makeBareTables(key: string, workspaceId: string): Promise<void> {
     sql`CREATE SCHEMA bare`,
     sql`CREATE TABLE bare.keys (key_hash bytea PRIMARY KEY, workspace_id uuid NOT NULL)`,
     sql`CREATE TABLE bare.articles (LIKE articles INCLUDING ALL)`,
+    sql`CREATE TABLE bare.article_categories (article_id uuid, category_id uuid, PRIMARY KEY (article_id, category_id))`,
     sql`CREATE TABLE bare.events (id uuid PRIMARY KEY, workspace_id uuid NOT NULL, body bytea NOT NULL,
       created_at timestamptz NOT NULL DEFAULT now())`,
     sql`CREATE TABLE bare.deliveries (id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
@@ -78,7 +84,7 @@ async function makeBareTables(key: string, workspaceId: string): Promise<void> {
 }
 
 const workspace = await script.workspace('Bench');
-await script.register(workspace, ourReceiver, 'article.published');
+await script.register(workspace, ourReceiver, ['article.published', 'article.updated']);
 await makeBareTables(workspace.key, workspace.id);
 const projectId = await createProject(workspace.context, {
   name: 'Bench',
@@ -90,31 +96,40 @@ const bare = await startChild(new URL('bare/service.ts', import.meta.url), {
   BARE_RECEIVER: bareReceiver,
 });
 
+const categoryId = await storeCategory(workspace.context, 0);
+if (IS_ANALYZED) await sql`ANALYZE`.execute(db);
+
 type Side = 'ours' | 'bare';
 const urlOf: Record<Side, string> = { ours: serviceUrl, bare: bare.url };
 
 const document = JSON.stringify(SHORT_DOCUMENT);
 const { html, markdown } = renderDocument(SHORT_DOCUMENT);
 
-/** Approved articles as their last save left them, to be published, in one statement. */
-async function storeApproved(side: Side, articles: number): Promise<string[]> {
+/** Articles as their last save left them, to be published or already so, in one statement. */
+async function storeArticles(side: Side, articles: number): Promise<string[]> {
   const table = sql.raw(side === 'ours' ? 'articles' : 'bare.articles');
   const { rows } = await sql<{ id: string }>`
     INSERT INTO ${table} (id, workspace_id, project_id, title, slug, status, document, content_html,
-      content_markdown, rendered_by, primary_language, translation_group_id, word_count)
+      content_markdown, rendered_by, primary_language, translation_group_id, word_count, published_at)
     SELECT gen_random_uuid(), ${workspace.id}, ${projectId}, 'What to plant in week ' || n,
-      'plant-' || ${randomUUID()}::text || n, 'APPROVED', ${document}, ${html}, ${markdown},
-      ${RENDERER}::smallint, 'en', gen_random_uuid(), 12
+      'plant-' || ${randomUUID()}::text || n, ${VERB === 'publish' ? 'APPROVED' : 'PUBLISHED'}, ${document}, ${html}, ${markdown},
+      ${RENDERER}::smallint, 'en', gen_random_uuid(), 12,
+      CASE WHEN ${VERB !== 'publish'}::boolean THEN now() END
     FROM generate_series(1, ${articles}::integer) AS n RETURNING id`.execute(db);
   await sql`ANALYZE ${table}`.execute(db);
   return rows.map(({ id }) => id);
 }
 
-async function publish(pool: Pool, id: string): Promise<void> {
+async function call(pool: Pool, id: string): Promise<void> {
   const { statusCode, body } = await pool.request({
-    method: 'POST',
-    path: `/api/articles/${id}/publish`,
-    headers: { authorization: `Bearer ${workspace.key}` },
+    headers: { authorization: `Bearer ${workspace.key}`, 'content-type': 'application/json' },
+    ...(VERB === 'publish'
+      ? { method: 'POST', path: `/api/articles/${id}/publish` }
+      : {
+          method: 'PUT',
+          path: `/api/articles/${id}/categories`,
+          body: JSON.stringify({ categoryIds: [categoryId] }),
+        }),
   });
   const text = await body.text();
   if (statusCode !== 200) throw new Error(`${statusCode} ${text}`);
@@ -147,13 +162,13 @@ const cpuNow = async (side: Side): Promise<Record<string, number>> =>
 const cpu: Record<Side, Map<string, number[]>> = { ours: new Map(), bare: new Map() };
 
 async function rateOf(side: Side, events: number): Promise<number> {
-  const ids = await storeApproved(side, events);
+  const ids = await storeArticles(side, events);
   await sink.clear();
   const pool = new Pool(urlOf[side], { connections: CALLERS });
   const before = await cpuNow(side);
   const startedAt = Date.now();
   const caller = async () => {
-    for (let id = ids.pop(); id !== undefined; id = ids.pop()) await publish(pool, id);
+    for (let id = ids.pop(); id !== undefined; id = ids.pop()) await call(pool, id);
   };
   await Promise.all(Array.from({ length: CALLERS }, caller));
   const publishedAt = Date.now();
@@ -173,7 +188,7 @@ async function rateOf(side: Side, events: number): Promise<number> {
 /** Milliseconds from each call to its response, and to the event's arrival, at a steady pace. */
 async function paced(side: Side): Promise<{ responded: number[]; received: number[] }> {
   const events = PER_SECOND * SECONDS;
-  const ids = await storeApproved(side, events);
+  const ids = await storeArticles(side, events);
   await sink.clear();
   await sleep(QUIET_MS);
   const pool = new Pool(urlOf[side], { connections: 64 });
@@ -185,7 +200,7 @@ async function paced(side: Side): Promise<{ responded: number[]; received: numbe
     await sleep(Math.max(0, startedAt + (index * 1_000) / PER_SECOND - Date.now()));
     called.set(id, Date.now());
     const calledAt = performance.now();
-    calls.push(publish(pool, id).then(() => void responded.push(performance.now() - calledAt)));
+    calls.push(call(pool, id).then(() => void responded.push(performance.now() - calledAt)));
   }
   await Promise.all(calls);
   await arrived(events);
@@ -209,7 +224,7 @@ try {
     );
   const comparisons: Comparison[] = [
     {
-      name: `publish to received, ${CALLERS} callers, events/s`,
+      name: `${VERB} to received, ${CALLERS} callers, events/s`,
       higherIsBetter: true,
       promised: 0.5,
       ...rates,
@@ -230,10 +245,11 @@ try {
     for (const [share, name, enough] of [
       [0.5, 'p50', 25],
       [0.95, 'p95', 60],
+      [0.99, 'p99', 60],
     ] as const) {
       const bareMs = quantile(latencies.bare.received, share);
       comparisons.push({
-        name: `publish to received at ${PER_SECOND}/s, ${name}, ms`,
+        name: `${VERB} to received at ${PER_SECOND}/s, ${name}, ms`,
         higherIsBetter: false,
         ours: [quantile(latencies.ours.received, share)],
         bare: [bareMs],
@@ -241,8 +257,8 @@ try {
       });
     }
     for (const [side, { responded, received }] of Object.entries(latencies)) {
-      figures.push({ name: `publish to its response at ${PER_SECOND}/s, ms, ${side}`, values: responded });
-      figures.push({ name: `publish to received at ${PER_SECOND}/s, ms, ${side}`, values: received });
+      figures.push({ name: `${VERB} to its response at ${PER_SECOND}/s, ms, ${side}`, values: responded });
+      figures.push({ name: `${VERB} to received at ${PER_SECOND}/s, ms, ${side}`, values: received });
     }
   }
   report('singles', comparisons, figures);

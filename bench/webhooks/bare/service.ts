@@ -8,7 +8,7 @@
 import { createHash, createHmac, randomUUID } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
 import { serve } from '@hono/node-server';
-import { Hono } from 'hono';
+import { type Context, Hono } from 'hono';
 import pg from 'pg';
 import { Pool } from 'undici';
 import { announce } from '../../lib/child.ts';
@@ -26,6 +26,15 @@ const publish = statement(
   'publish',
   `UPDATE bare.articles SET status = 'PUBLISHED', published_at = now(), updated_at = now()
    WHERE id = $1 AND workspace_id = $2 AND status = 'APPROVED' RETURNING *`,
+);
+const touch = statement(
+  'touch',
+  `UPDATE bare.articles SET updated_at = now() WHERE id = $1 AND workspace_id = $2 AND status = 'PUBLISHED' RETURNING *`,
+);
+const replaceCategories = statement(
+  'replace',
+  `WITH gone AS (DELETE FROM bare.article_categories WHERE article_id = $1 AND category_id <> ALL ($2::uuid[]))
+   INSERT INTO bare.article_categories SELECT $1, unnest($2::uuid[]) ON CONFLICT DO NOTHING`,
 );
 const record = statement(
   'record',
@@ -81,8 +90,12 @@ function wake(): void {
   });
 }
 
-const app = new Hono();
-app.post('/api/articles/:id/publish', async (c) => {
+/** A change of an article and its event, in one transaction. */
+async function change(
+  c: Context,
+  event: string,
+  work: (connection: pg.PoolClient, workspaceId: string) => Promise<{ id: string; title: string }>,
+): Promise<Response> {
   const key = (c.req.header('authorization') ?? '').slice('Bearer '.length);
   const connection = await database.connect();
   try {
@@ -90,12 +103,8 @@ app.post('/api/articles/:id/publish', async (c) => {
     const workspaceId = keys.rows[0]?.workspace_id;
     if (workspaceId === undefined) return c.json({}, 401);
     await connection.query('BEGIN');
-    const { rows } = await connection.query(publish([c.req.param('id'), workspaceId]));
-    const [article] = rows;
-    const body = JSON.stringify({
-      event: 'article.published',
-      data: { articleId: article.id, title: article.title },
-    });
+    const article = await work(connection, workspaceId);
+    const body = JSON.stringify({ event, data: { articleId: article.id, title: article.title } });
     await connection.query(record([randomUUID(), workspaceId, Buffer.from(body)]));
     await connection.query('COMMIT');
     wake();
@@ -103,6 +112,22 @@ app.post('/api/articles/:id/publish', async (c) => {
   } finally {
     connection.release();
   }
+}
+
+const app = new Hono();
+app.post('/api/articles/:id/publish', (c) =>
+  change(c, 'article.published', async (connection, workspaceId) => {
+    const { rows } = await connection.query(publish([c.req.param('id'), workspaceId]));
+    return rows[0];
+  }),
+);
+app.put('/api/articles/:id/categories', async (c) => {
+  const { categoryIds } = await c.req.json();
+  return change(c, 'article.updated', async (connection, workspaceId) => {
+    const { rows } = await connection.query(touch([c.req.param('id'), workspaceId]));
+    await connection.query(replaceCategories([c.req.param('id'), categoryIds]));
+    return rows[0];
+  });
 });
 
 const server = serve({ fetch: app.fetch, hostname: '127.0.0.1', port: 0 }, (address: AddressInfo) =>
