@@ -66,11 +66,11 @@ async function emptyOnce(onProgress: (batches: number) => void = () => undefined
 const endpointRows = (id: EndpointId) =>
   service.db.selectFrom('webhook_endpoints').select('secret').where('id', '=', id).execute();
 
-/** Lets the two minutes pass that a deleted endpoint's row stays. */
-const letTwoMinutesPass = (id: EndpointId) =>
+/** Lets the two minutes pass that a deleted endpoint's row stays, and whatever transactions there were. */
+const letTwoMinutesPass = (id: EndpointId, seconds = 3_600) =>
   service.db
     .updateTable('webhook_endpoints')
-    .set({ deleted_at: sql<Date>`now() - interval '121 seconds'` })
+    .set({ deleted_at: sql<Date>`now() - make_interval(secs => ${seconds})` })
     .where('id', '=', id)
     .execute();
 
@@ -83,10 +83,11 @@ it("keeps a deleted endpoint's row as long as a transaction runs that began befo
     await sql`SELECT now()`.execute(tx);
     await sleep(2_000);
     expect((await remove(workspace, id)).status).toBe(200);
-    await letTwoMinutesPass(id);
+    await letTwoMinutesPass(id, 121);
     await emptyOnce();
     expect(await endpointRows(id)).toHaveLength(1);
   });
+  await letTwoMinutesPass(id);
   await emptyOnce();
   expect(await endpointRows(id)).toEqual([]);
 });
