@@ -333,7 +333,7 @@ it('a workspace goes with all it has, without events, but not while a job is ope
   // What stored something for an endpoint when it was deleted has ended two minutes later.
   await service.db
     .updateTable('webhook_endpoints')
-    .set({ deleted_at: new Date(Date.now() - 121_000) })
+    .set({ deleted_at: new Date(Date.now() - 3_600_000) })
     .where('workspace_id', '=', workspace.id)
     .execute();
   await emptyDeleted(service.db);
