@@ -41,7 +41,8 @@ export async function deleteProject(context: VerbContext, projectId: ProjectId):
         'job_running',
       );
     }
-    const { articles, bytes } = await sizeOf(tx, projectId);
+    const articles = await uncountArticles(tx, actor.workspaceId, projectId);
+    const bytes = await imageBytesOf(tx, projectId);
     // An upload under way is not in these bytes: the difference is settled with the last row.
     await tx.updateTable('projects').set({ returned_bytes: bytes }).where('id', '=', projectId).execute();
     await recordAudit(tx, context, {
@@ -51,15 +52,13 @@ export async function deleteProject(context: VerbContext, projectId: ProjectId):
       details: { name: project.name, articles },
     });
     await releaseBytes(tx, actor.workspaceId, bytes);
-    await uncountArticles(tx, actor.workspaceId, projectId);
   });
 }
 
-async function sizeOf(tx: Tx, projectId: ProjectId): Promise<{ articles: number; bytes: number }> {
-  const { rows } = await sql<{ articles: number; bytes: number }>`
-    SELECT (SELECT count(*) FROM articles WHERE project_id = ${projectId})::integer AS articles,
-      (SELECT coalesce(sum(${storedBytes}), 0) FROM assets AS asset
-       JOIN articles AS article ON article.id = asset.article_id
-       WHERE article.project_id = ${projectId})::float8 AS bytes`.execute(tx);
-  return rows[0] ?? { articles: 0, bytes: 0 };
+async function imageBytesOf(tx: Tx, projectId: ProjectId): Promise<number> {
+  const { rows } = await sql<{ bytes: number }>`
+    SELECT coalesce(sum(${storedBytes}), 0)::float8 AS bytes FROM assets AS asset
+    JOIN articles AS article ON article.id = asset.article_id
+    WHERE article.project_id = ${projectId}`.execute(tx);
+  return rows[0]?.bytes ?? 0;
 }

@@ -13,11 +13,21 @@ const usageOf = (articles: RawBuilder<boolean>): RawBuilder<unknown> => sql`
     + ${bytesIn('article_sources')} + ${bytesIn('translation_memory')}), 0) AS bytes
   FROM articles AS article WHERE ${articles}`;
 
-/** Takes a project's articles and texts out of its workspace's usage, in the transaction that deletes it. */
-export async function uncountArticles(tx: Tx, workspaceId: WorkspaceId, projectId: ProjectId): Promise<void> {
-  await sql`INSERT INTO workspace_usage (workspace_id, project_id, articles, text_bytes)
+/**
+ * Takes a project's articles and texts out of its workspace's usage, in the transaction that deletes it.
+ * @returns how many articles
+ */
+export async function uncountArticles(
+  tx: Tx,
+  workspaceId: WorkspaceId,
+  projectId: ProjectId,
+): Promise<number> {
+  const { rows } = await sql<{ articles: number }>`
+    INSERT INTO workspace_usage (workspace_id, project_id, articles, text_bytes)
     SELECT ${workspaceId}::uuid, ${projectId}::uuid, -articles, -bytes
-    FROM (${usageOf(sql`article.project_id = ${projectId}`)}) AS usage`.execute(tx);
+    FROM (${usageOf(sql`article.project_id = ${projectId}`)}) AS usage
+    RETURNING -articles AS articles`.execute(tx);
+  return rows[0]?.articles ?? 0;
 }
 
 /** Adds back what the removal of these articles will subtract again. */
