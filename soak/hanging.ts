@@ -33,14 +33,14 @@ try {
   let stored = AT_ONCE;
   await service.emit(busy, AT_ONCE);
   print(`${AT_ONCE} deliveries stored for a receiver that hangs for ${HANG_MS / 60_000} minutes`);
-  let toldAt = Date.now();
+  let printedAt = Date.now();
   for (const end = Date.now() + HANG_MS; Date.now() < end; await sleep(EVERY_MS)) {
     await service.emit(busy);
     stored += 1;
     const { committedAt, articleIds } = await service.emit(quiet);
     for (const id of articleIds) committed.set(id, committedAt);
-    if (Date.now() - toldAt < PROGRESS_MS) continue;
-    toldAt = Date.now();
+    if (Date.now() - printedAt < PROGRESS_MS) continue;
+    printedAt = Date.now();
     print(`${stored} stored, ${hanging.received.length} requests to the receiver that hangs`);
   }
   const backAt = Date.now();

@@ -1,7 +1,7 @@
 /**
- * Single events, all of it durable: from POST publish, or PUT categories, to the receiver, through `npm start` on one side and on the other
- * through bare Hono and pg with a loop that sends (bare/service.ts), on the same Postgres in turns. How many a second by
- * 32 callers, and their CPU time in all processes; then the time of each at a steady pace, from a cold start of the load.
+ * Single events, all of it durable: from POST publish, or PUT categories, to the receiver, through `npm start` on one side
+ * and on the other through bare Hono and pg with a loop that sends (bare/service.ts), on the same Postgres in turns. How
+ * many a second by 32 callers, and their CPU time in all processes; then the time of each at a steady pace, from a cold start of the load.
  *
  * Environment: BENCH_ROUNDS (3), BENCH_EVENTS (1500) of a round, BENCH_PER_SECOND (100), BENCH_SECONDS (60); BENCH_CATEGORIES
  * (0): 1 replaces categories instead; BENCH_BEFORE (1500) events before the first round; BENCH_ANALYZED (0): 1 analyzes all

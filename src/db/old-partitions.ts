@@ -61,8 +61,9 @@ export async function dropOldPartitions(
     }
     for (let batch = ROWS_A_BATCH; batch === ROWS_A_BATCH; removed += batch) {
       onProgress();
-      const remove = table === 'events' ? removeEventsFromDefault : removeFromDefault;
-      batch = (await remove(db, table, until)) ?? 0;
+      const removing =
+        table === 'events' ? removeEventsFromDefault(db, until) : removeFromDefault(db, table, until);
+      batch = (await removing) ?? 0;
     }
     return removed;
   };
@@ -195,12 +196,8 @@ const removeFromDefault = (
   });
 
 /** The same for events, except those that are named. As for a partition, all deliveries are read before the lock is taken. */
-async function removeEventsFromDefault(
-  db: Database,
-  table: PartitionedTable,
-  until: number,
-): Promise<number | undefined> {
-  const partition = sql.id(`${table}_default`);
+async function removeEventsFromDefault(db: Database, until: number): Promise<number | undefined> {
+  const partition = sql.id('events_default');
   const since = await firstUnseenId(db);
   const isOld = sql`old.created_at < ${bound(await oldestInLog(db, until))}`;
   const { rows } = await sql<{ id: string }>`
