@@ -2,6 +2,7 @@ import { insertArticle, noteMade } from '../articles/insert.ts';
 import { requirePermissions } from '../context.ts';
 import { MAX_TITLE } from '../document/format/limits.ts';
 import { EMPTY_DOCUMENT } from '../document/format/schema.ts';
+import { firstCodePoints } from '../document/text/characters.ts';
 import { conflict } from '../errors.ts';
 import { type ArticleId, newId, type ProjectId, type TranslationGroupId } from '../ids.ts';
 import { lockLanguages, requireProjectLanguage } from '../projects/languages.ts';
@@ -26,8 +27,7 @@ export interface GenerateArticle {
 }
 
 /** The topic on one line, cut to the length of a title. */
-const titleOf = (topic: string): string =>
-  [...topic.replace(/\s+/gu, ' ')].slice(0, MAX_TITLE).join('').trimEnd();
+const titleOf = (topic: string): string => firstCodePoints(topic.replace(/\s+/gu, ' '), MAX_TITLE).trimEnd();
 
 /**
  * Creates an article and queues its generation (articles.create, articles.generate). One transaction writes article, job,

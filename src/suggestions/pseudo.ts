@@ -1,4 +1,5 @@
 import type { ProposedCategory } from '../db/suggestions.ts';
+import { firstCodePoints } from '../document/text/characters.ts';
 import { pseudoLocalize } from '../providers/pseudo.ts';
 import {
   type ArticleQuestion,
@@ -98,7 +99,7 @@ function proposeForProject({
 }
 
 function localizeName({ name, targets }: NamesQuestion) {
-  const fitting = [...name].slice(0, MAX_NAME - BRACKETS).join('');
+  const fitting = firstCodePoints(name, MAX_NAME - BRACKETS);
   return targets.map((language) => ({ language, name: pseudoLocalize(fitting) }));
 }
 

@@ -12,7 +12,7 @@ import type {
 } from 'mdast';
 import { type Block, type DocumentJson, MAX_ALT_TEXT, MAX_CODE_LANGUAGE } from '../format/schema.ts';
 import { type InlineRun, runsText, textRun } from '../inline/runs.ts';
-import { codePoints, cutAtWord } from '../text/characters.ts';
+import { cutAtWord, firstCodePoints } from '../text/characters.ts';
 import { htmlToParts } from '../text/html-text.ts';
 import { isAllowedLinkUrl } from '../text/urls.ts';
 import { fieldText, fieldTexts, type NewBlock } from './field-text.ts';
@@ -120,7 +120,7 @@ class Importer {
         this.quote(node);
         break;
       case 'code': {
-        const language = cutLanguage(node.lang ?? '');
+        const language = firstCodePoints(node.lang ?? '', MAX_CODE_LANGUAGE);
         this.blocks.push({ type: 'code', text: node.value, ...(language === '' ? {} : { language }) });
         break;
       }
@@ -258,12 +258,6 @@ function onlyImages(node: Paragraph): (Image | ImageReference)[] | null {
     else if (child.type !== 'break' && !(child.type === 'text' && child.value.trim() === '')) return null;
   }
   return images.length > 0 ? images : null;
-}
-
-function cutLanguage(language: string): string {
-  return codePoints(language) <= MAX_CODE_LANGUAGE
-    ? language
-    : [...language].slice(0, MAX_CODE_LANGUAGE).join('');
 }
 
 /** The file path in an image's address: without query and fragment, percent-decoded. */

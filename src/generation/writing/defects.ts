@@ -1,3 +1,4 @@
+import { firstCodePoints } from '../../document/text/characters.ts';
 import type { Defect, DefectCode } from './brief.ts';
 
 /** Characters of a model's text that a defect quotes. */
@@ -7,5 +8,5 @@ const MAX_GIVEN = 80;
 export const excerpt = (code: DefectCode, problem: string, given: string): Defect => ({
   code,
   problem,
-  given: [...given.slice(0, MAX_GIVEN * 2)].slice(0, MAX_GIVEN).join(''),
+  given: firstCodePoints(given, MAX_GIVEN),
 });

@@ -1,4 +1,5 @@
 import { countTextWords } from '../../document/format/words.ts';
+import { firstCodePoints } from '../../document/text/characters.ts';
 import { withoutReferences } from '../../document/text/note-references.ts';
 import { languageName } from '../../language-names.ts';
 import type { ChatResponse } from '../../providers/chat-model.ts';
@@ -294,6 +295,6 @@ const languageOf = (tag: string): string => plainWords(languageName(tag), tag);
 /** The first words of a customer's text, letters and digits only, so without Markdown and addresses. */
 function plainWords(text: string, otherwise: string): string {
   const words = tidy(text).match(/[\p{L}\p{M}\p{N}]+/gu) ?? [];
-  const quoted = [...words.slice(0, QUOTED_WORDS).join(' ')].slice(0, 100).join('').trim();
+  const quoted = firstCodePoints(words.slice(0, QUOTED_WORDS).join(' '), 100).trim();
   return quoted === '' ? otherwise : quoted;
 }

@@ -1,4 +1,5 @@
 /** The text of a tree of elements, by paragraphs. */
+import { firstCodePoints } from '../../document/text/characters.ts';
 import { MAX_TEXT } from './page.ts';
 
 /** What this needs of a DOM. */
@@ -32,7 +33,7 @@ export const oneLine = (text: string): string =>
 
 /** The line, cut after `most` characters. Of a longer text no more is looked at than four times as many. */
 export const shortLine = (text: string | null | undefined, most: number): string =>
-  [...oneLine((text ?? '').slice(0, most * 4))].slice(0, most).join('');
+  firstCodePoints(oneLine((text ?? '').slice(0, most * 4)), most);
 
 /** Paragraphs divided by an empty line; cells of a row by ` | `. At most MAX_TEXT characters, cut after a paragraph. */
 export function plainText(root: TreeNode): string {

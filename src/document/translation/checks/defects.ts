@@ -1,3 +1,5 @@
+import { firstCodePoints } from '../../text/characters.ts';
+
 /** Defects of a translated text. The codes are part of the API: they can be added, not renamed. */
 export const DEFECT_CODES = [
   'missing',
@@ -45,5 +47,6 @@ export const untranslated = (code: DefectCode, message: string): Defect => ({
 /** A text quoted in a message: on one line, of at most so many characters. */
 export const quoted = (text: string, most = 40): string => {
   const line = text.trim().replace(/\s+/g, ' ');
-  return `"${[...line].length > most ? `${[...line].slice(0, most - 1).join('')}…` : line}"`;
+  const isWhole = firstCodePoints(line, most).length === line.length;
+  return `"${isWhole ? line : `${firstCodePoints(line, most - 1)}…`}"`;
 };
