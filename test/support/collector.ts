@@ -2,6 +2,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import protobuf from 'protobufjs';
+import { listenAlone } from './ports.ts';
 import { eventually } from './wait.ts';
 
 /** OTLP's messages, as far as tests look at them (opentelemetry-proto, trace.proto and common.proto). */
@@ -115,7 +116,7 @@ export async function startCollector(respond: () => number | null = () => 200): 
     if (status === 200) spans.push(...spansIn(body));
     response.writeHead(status).end();
   });
-  await new Promise<void>((ready) => server.listen(0, '127.0.0.1', ready));
+  await listenAlone(server, '127.0.0.1');
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     spans,

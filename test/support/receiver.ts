@@ -3,6 +3,7 @@ import { createServer as createTlsServer } from 'node:https';
 import { type AddressInfo, createServer as createTcpServer, type Server, type Socket } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import { TLSSocket } from 'node:tls';
+import { listenAlone } from './ports.ts';
 
 export interface Received {
   readonly at: number;
@@ -112,10 +113,7 @@ async function listen(server: Server, host: string, scheme: 'http' | 'https'): P
     sockets.add(socket);
     socket.on('error', () => undefined);
   });
-  await new Promise<void>((ready, fail) => {
-    server.once('error', fail);
-    server.listen(0, host, ready);
-  });
+  await listenAlone(server, host);
   const { port } = server.address() as AddressInfo;
   const total = (count: (socket: Socket) => number): number =>
     [...sockets].reduce((sum, socket) => sum + count(socket), 0);

@@ -3,6 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo, LookupFunction, Socket } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import type { S3Settings } from '../../src/blobs/s3/settings.ts';
+import { listenAlone } from './ports.ts';
 import { signatureError } from './s3-signature.ts';
 
 interface StoredObject {
@@ -141,7 +142,7 @@ export async function startS3Server({ pathStyle = true } = {}): Promise<S3Server
       sockets.delete(socket);
     });
   });
-  await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve));
+  await listenAlone(http, '127.0.0.1');
   const { port } = http.address() as AddressInfo;
   const self: S3Server = {
     settings: {

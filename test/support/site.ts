@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { listenAlone } from './ports.ts';
 
 type Respond = (request: IncomingMessage, response: ServerResponse) => void;
 
@@ -24,7 +25,7 @@ export async function startSite(): Promise<Site> {
     if (respond === undefined) response.writeHead(404).end();
     else respond(request, response);
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  await listenAlone(server, '127.0.0.1');
   const { port } = server.address() as AddressInfo;
   return {
     at: (path, name = 'site') => `http://${name}.localhost:${port}${path}`,

@@ -8,6 +8,7 @@ import {
 } from 'node:http2';
 import type { AddressInfo } from 'node:net';
 import { basename } from 'node:path';
+import { listenAlone } from './ports.ts';
 
 /** A Temporal server that asks for an API key: passes calls with the right one on, and refuses all others. */
 export interface TemporalGate {
@@ -70,7 +71,7 @@ export async function openGate(target: string, key: string, code: number): Promi
     stream.pipe(request);
   }
 
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  await listenAlone(server, '127.0.0.1');
   const gate: TemporalGate = {
     address: `127.0.0.1:${(server.address() as AddressInfo).port}`,
     key,
