@@ -50,8 +50,6 @@ export interface DatabaseOptions {
   readonly lockTimeout?: number;
   /** How long a caller waits for a connection, new or used, in milliseconds. */
   readonly connectTimeout?: number;
-  /** Keeps idle connections open, even for hourly use. */
-  readonly keepIdle?: boolean;
   /** False behind a pooler: prepared statements belong to a session, which the pooler shares. */
   readonly prepareStatements?: boolean;
   /** Postgres's settings of each session. */
@@ -99,7 +97,8 @@ export function createPool(options: DatabaseOptions): pg.Pool {
     ...(lockTimeout === undefined ? {} : { lock_timeout: lockTimeout }),
     ...(options.settings === undefined ? {} : { options: toStartupOptions(options.settings) }),
     connectionTimeoutMillis: options.connectTimeout ?? 10_000,
-    ...(options.keepIdle ? { idleTimeoutMillis: 0 } : {}),
+    // A new one costs Postgres a process, a login and the plan of each statement: what comes after a quiet time must not wait for it.
+    idleTimeoutMillis: 0,
     idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS,
     types,
     pipeline: true,

@@ -55,7 +55,6 @@ function startNotifier({ connectionString, logger }: DeliveryNotifierOptions): D
     applicationName: connectionName('notifier'),
     statementTimeout: TIMEOUT_MS,
     connectTimeout: TIMEOUT_MS,
-    keepIdle: true,
     // A notice writes nothing, so it need not wait for the disk.
     settings: { synchronous_commit: 'off' },
   });
