@@ -4,7 +4,7 @@ import type { OpenBurst } from './bursts.ts';
 
 /** A few unclaimed due deliveries wait this long before a burst is started. */
 const UNCLAIMED_MS = 100;
-/** And this long after a start that failed. */
+/** And this long while another opens, or after a start that failed. */
 const RETRY_MS = 500;
 /** A burst that is in use gets its successor this long before it closes, so that nothing waits in between. */
 const SUCCESSOR_MS = 2_000;
@@ -28,6 +28,8 @@ export interface BurstStarts {
     burst: { readonly open: OpenBurst | undefined; readonly isUsed: boolean },
     now: number,
   ): void;
+  /** Whether a burst started here does not take claims yet. */
+  readonly isOpening: boolean;
   /** When to consider it again, unless something else happens before. */
   dueAt(): number;
 }
@@ -45,7 +47,7 @@ export interface BurstStartsOptions {
  * Each burst that this relay starts is `opening` until it takes claims here, then open, at last closed while its last
  * attempts end; another worker may have it instead. One is started
  * - at once for more than may get runs, unless one is opening;
- * - for a few that were left for 100 ms;
+ * - for a few that were left for 100 ms, or for half a second while one is opening;
  * - before the present one closes, while that is in use.
  */
 export function createBurstStarts({ run, logger, signal, onEnded }: BurstStartsOptions): BurstStarts {
@@ -53,6 +55,8 @@ export function createBurstStarts({ run, logger, signal, onEnded }: BurstStartsO
   let started = 0;
   let unclaimedSince: number | null = null;
   let notBefore = 0;
+
+  const patience = () => (opening.size === 0 ? UNCLAIMED_MS : RETRY_MS);
 
   async function untilEnded(burstId: BurstId): Promise<void> {
     try {
@@ -82,12 +86,15 @@ export function createBurstStarts({ run, logger, signal, onEnded }: BurstStartsO
       unclaimedSince = some ? (unclaimedSince ?? now) : null;
       if (started >= MAX_STARTED || now < notBefore) return;
       const isClosing = open !== undefined && isUsed && open.closesAt - now < SUCCESSOR_MS;
-      const isLate = unclaimedSince !== null && now - unclaimedSince >= UNCLAIMED_MS;
+      const isLate = unclaimedSince !== null && now - unclaimedSince >= patience();
       if (isLate || ((many || isClosing) && opening.size === 0)) start(now);
+    },
+    get isOpening() {
+      return opening.size > 0;
     },
     dueAt: () =>
       unclaimedSince === null || started >= MAX_STARTED
         ? Number.POSITIVE_INFINITY
-        : Math.max(unclaimedSince + UNCLAIMED_MS, notBefore),
+        : Math.max(unclaimedSince + patience(), notBefore),
   };
 }

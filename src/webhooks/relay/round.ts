@@ -50,9 +50,11 @@ export function createRound(dependencies: RoundDependencies): (now: number) => P
 
   function plan(now: number): Plan {
     const burst = bursts.accepting();
-    const left = runs.areStarting ? tokens.available(now) : 0;
+    // What comes while a burst opens would wait longer for a run of its own, and the burst for that run.
+    const mayStart = burst === undefined && !starts.isOpening && runs.areStarting;
+    const left = mayStart ? tokens.available(now, runs.waiting) : 0;
     // Nothing could be taken: what is new is looked for when there is room.
-    const isFull = burst !== undefined && left === 0 && capacity.left === 0;
+    const isFull = burst !== undefined && capacity.left === 0;
     const isLook = !isFull && look.dueAt() <= now;
     const candidates = chooseCandidates(
       { known, capacity, isHeld: paces.isHeld },
@@ -101,7 +103,7 @@ export function createRound(dependencies: RoundDependencies): (now: number) => P
     if (!active && due > 0) dependencies.onDisabled(id);
     known.saw(endpoint, isMore, now, { claimed, pacedUntil: isWaiting ? now + paceIn * 1_000 : now });
     const some = isMore && !isWaiting && hasRoom(endpoint);
-    return { some, many: some && due > FEW_DUE };
+    return { some, many: some && (due > FEW_DUE || runs.waiting > 0) };
   }
 
   function learnAll({ endpoints }: Claim, claimed: ReadonlyMap<EndpointId, number>, plan: Plan): Unclaimed {
@@ -119,7 +121,7 @@ export function createRound(dependencies: RoundDependencies): (now: number) => P
     const { burst, isLook, walkFrom, candidates } = planned;
     if (!isLook && walkFrom === null && candidates.length === 0) {
       const some = burst === undefined && known.due(now).some(hasRoom);
-      starts.consider({ some, many: false }, { open: burst, isUsed: false }, now);
+      starts.consider({ some, many: some && runs.waiting > 0 }, { open: burst, isUsed: false }, now);
       return false;
     }
     const claimed = await claim(planned);

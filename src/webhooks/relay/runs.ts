@@ -10,15 +10,18 @@ import { startDelivery } from './start.ts';
 
 const FIRST_PAUSE_MS = 1_000;
 const LONGEST_PAUSE_MS = 60_000;
-/** Deliveries kept for the first attempt of their run; others are read from the database. */
-const MAX_KEPT = 500;
-/** And this long: what a claim has seen of the endpoint, its pace above all, is soon another. */
+/**
+ * How long a delivery is kept for the first attempt of its run, which later reads it from the database: what a claim has
+ * seen of the endpoint, its pace above all, is soon another.
+ */
 const KEPT_MS = 1_000;
 
 /** The runs that this process starts. */
 export interface Runs {
   /** False while a start fails: new deliveries then go through bursts. */
   readonly areStarting: boolean;
+  /** Runs started here within a second whose first attempt has not begun. */
+  readonly waiting: number;
   /** Starts the run of a delivery just marked in_run, and retries until it is started. Does not wait for it. */
   start(delivery: ClaimedDelivery): void;
   /** The claimed delivery, once, when it was claimed here just now: its first attempt then reads nothing. */
@@ -37,6 +40,14 @@ export function createRuns(client: TemporalClient, names: TaskQueues, logger: Lo
   const starts = new Set<Promise<void>>();
   const failing = new Set<DeliveryId>();
   const stopping = new AbortController();
+
+  function forgetOld(): void {
+    const oldest = performance.now() - KEPT_MS;
+    for (const [id, { at }] of kept) {
+      if (at > oldest) return;
+      kept.delete(id);
+    }
+  }
 
   async function startUntilStarted(delivery: ClaimedDelivery): Promise<void> {
     const { id: deliveryId, workspaceId, requestId } = delivery;
@@ -58,9 +69,12 @@ export function createRuns(client: TemporalClient, names: TaskQueues, logger: Lo
     get areStarting() {
       return failing.size === 0;
     },
+    get waiting() {
+      forgetOld();
+      return kept.size;
+    },
     start(delivery) {
-      const [oldest] = kept.keys();
-      if (oldest !== undefined && kept.size >= MAX_KEPT) kept.delete(oldest);
+      forgetOld();
       kept.set(delivery.id, { delivery, at: performance.now() });
       const one = startUntilStarted(delivery).finally(() => {
         failing.delete(delivery.id);
@@ -69,9 +83,10 @@ export function createRuns(client: TemporalClient, names: TaskQueues, logger: Lo
       starts.add(one);
     },
     take(id) {
+      forgetOld();
       const claimed = kept.get(id);
       kept.delete(id);
-      return claimed && performance.now() - claimed.at < KEPT_MS ? claimed.delivery : undefined;
+      return claimed?.delivery;
     },
     async startLost(db) {
       for await (const page of overdueRuns(db, 0)) {

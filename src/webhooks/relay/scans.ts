@@ -4,7 +4,7 @@ import { WALK_START } from './claim.ts';
 /** A scan takes at most a fifth of the time. */
 const PAUSE_PER_SCAN = 4;
 /** What is new waits no longer than this for a look. */
-const LONGEST_LOOK_PAUSE_MS = 50;
+const LONGEST_LOOK_PAUSE_MS = 25;
 const LONGEST_WALK_PAUSE_MS = 5_000;
 
 /** A look at the latest deliveries. However many commits want one, the next one serves them all. */

@@ -1,13 +1,12 @@
-/**
- * Tokens that can accumulate, so that a few deliveries after a quiet time all get runs. A busy time takes them down to
- * minus as many: runs come back two seconds after it ends, at ten a second.
- */
+/** Tokens that can accumulate, so that a few deliveries after a quiet time all get runs. */
 const MAX_TOKENS = 20;
+/** No more runs are started while as many wait for their first attempt as this brings: Temporal can't keep up with them. */
+const WAIT_MS = 200;
 
 /** How many deliveries may get runs of their own. Every claimed delivery costs one, in a run or not. */
 export interface Tokens {
-  /** Whole tokens available now; 0 when there is none. */
-  available(now: number): number;
+  /** Whole tokens now; 0 while too many runs are `waiting` for their first attempt. */
+  available(now: number, waiting: number): number;
   spend(count: number): void;
 }
 
@@ -16,13 +15,13 @@ export function createTokens(perSecond: number, startedAt: number): Tokens {
   let tokens = perSecond === 0 ? 0 : MAX_TOKENS;
   let filledAt = startedAt;
   return {
-    available(now) {
+    available(now, waiting) {
       tokens = Math.min(MAX_TOKENS, tokens + ((now - filledAt) * perSecond) / 1_000);
       filledAt = now;
-      return Math.max(0, Math.floor(tokens));
+      return waiting * 1_000 < perSecond * WAIT_MS ? Math.floor(tokens) : 0;
     },
     spend(count) {
-      tokens = Math.max(-MAX_TOKENS, tokens - count);
+      tokens = Math.max(0, tokens - count);
     },
   };
 }

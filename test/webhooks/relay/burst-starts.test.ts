@@ -42,6 +42,20 @@ it('a burst starts at once for many deliveries, and after 100 ms for a few', () 
   expect(other.started()).toHaveLength(1);
 });
 
+it('while a burst opens, what is left starts another only after half a second', () => {
+  const { starts, started } = watch();
+  starts.consider(few, none, 0);
+  starts.consider(many, none, 100);
+  expect(starts.isOpening).toBe(true);
+  expect(starts.dueAt()).toBe(600);
+  starts.consider(many, none, 599);
+  expect(started()).toHaveLength(1);
+  starts.consider(few, none, 600);
+  expect(started()).toHaveLength(2);
+  for (const id of started()) starts.consider(nothing, { open: openBurst(id, 60_000), isUsed: true }, 700);
+  expect(starts.isOpening).toBe(false);
+});
+
 it('a burst in use has a successor before it closes, and what comes after it has closed starts one without a wait', () => {
   const { starts, started } = watch();
   starts.consider(many, none, 0);

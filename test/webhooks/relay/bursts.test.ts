@@ -25,10 +25,10 @@ afterAll(async () => {
 
 it('a few deliveries each get a run of their own', async () => {
   const { workspace, receiver } = await subscribe(service);
-  const ids = await Promise.all([1, 2, 3].map(() => emit(service, workspace)));
-  await untilAll(service, workspace, ({ status }) => status === 'succeeded');
-  for (const [id] of ids) if (id) expect(await operator.closed(deliveryWorkflowId(id))).toBe('COMPLETED');
-  expect((await rowsOf(service, workspace)).every(({ burst_id }) => burst_id === null)).toBe(true);
+  await emitTogether(service, workspace, 3);
+  const rows = await untilAll(service, workspace, ({ status }) => status === 'succeeded');
+  for (const { id } of rows) expect(await operator.closed(deliveryWorkflowId(id))).toBe('COMPLETED');
+  expect(rows.map(({ burst_id }) => burst_id)).toEqual([null, null, null]);
   await receiver.close();
 });
 

@@ -45,7 +45,7 @@ it('asks for what had something lately in a look alone, and then only where ther
 });
 
 // contract.md W121
-it('however many commits want a look, looks take at most a fifth of the time, and what is new waits 50 ms at most', () => {
+it('however many commits want a look, looks take at most a fifth of the time, and what is new waits 25 ms at most', () => {
   const looksOf = (took: number) => {
     const look = createLook();
     let looks = 0;
@@ -59,7 +59,7 @@ it('however many commits want a look, looks take at most a fifth of the time, an
     return looks;
   };
   expect(looksOf(5)).toBe(10_000 / 25);
-  expect(looksOf(100)).toBeLessThanOrEqual(Math.ceil(10_000 / 150));
+  expect(looksOf(100)).toBeLessThanOrEqual(Math.ceil(10_000 / 125));
   const look = createLook();
   look.began();
   look.ended(100, 10);
