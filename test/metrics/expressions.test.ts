@@ -39,7 +39,7 @@ beforeAll(async () => {
   const ofWorker = await eventually(
     () => scrape(worker.metricsUrl),
     ({ samples }) =>
-      samples.some(({ name }) => name === 'temporal_activity_schedule_to_start_latency_seconds_count') &&
+      samples.some(({ name }) => name === 'temporal_activity_execution_latency_seconds_count') &&
       ROUNDS.every((round) => samples.some(({ labels }) => labels.round === round)),
   );
   exported = exportedBy([await scrape(server.metricsUrl), ofWorker]);

@@ -87,10 +87,11 @@ export function createRound(dependencies: RoundDependencies): (now: number) => P
     const claimed = new Map<EndpointId, number>();
     for (const delivery of deliveries) {
       claimed.set(delivery.endpointId, (claimed.get(delivery.endpointId) ?? 0) + 1);
-      if (delivery.inRun) runs.start(delivery);
-      else burst?.send(delivery, now);
+      if (delivery.inRun) {
+        tokens.spend();
+        runs.start(delivery);
+      } else burst?.send(delivery, now);
     }
-    tokens.spend(deliveries.length);
     return claimed;
   }
 

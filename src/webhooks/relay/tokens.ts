@@ -1,13 +1,13 @@
 /** Tokens that can accumulate, so that a few deliveries after a quiet time all get runs. */
 const MAX_TOKENS = 20;
-/** No more runs are started while as many wait for their first attempt as this brings: Temporal can't keep up with them. */
+/** While as many runs wait for their first attempt as this time adds tokens, none is started: Temporal does not keep up. */
 const WAIT_MS = 200;
 
-/** How many deliveries may get runs of their own. Every claimed delivery costs one, in a run or not. */
+/** How many deliveries may get runs of their own: each costs one. */
 export interface Tokens {
   /** Whole tokens now; 0 while too many runs are `waiting` for their first attempt. */
   available(now: number, waiting: number): number;
-  spend(count: number): void;
+  spend(): void;
 }
 
 /** @param perSecond tokens added each second; with 0 there is never one */
@@ -20,8 +20,8 @@ export function createTokens(perSecond: number, startedAt: number): Tokens {
       filledAt = now;
       return waiting * 1_000 < perSecond * WAIT_MS ? Math.floor(tokens) : 0;
     },
-    spend(count) {
-      tokens = Math.max(0, tokens - count);
+    spend() {
+      tokens -= 1;
     },
   };
 }

@@ -1,14 +1,13 @@
 import { expect, it } from 'vitest';
 import { createTokens } from '../../../src/webhooks/relay/tokens.ts';
 
-it('after a quiet time 20 deliveries get runs, then as many as the rate brings; those of bursts count too', () => {
+it('after a quiet time 20 deliveries get runs, then as many as the rate brings', () => {
   const tokens = createTokens(10, 0);
   expect(tokens.available(0, 0)).toBe(20);
-  tokens.spend(20);
+  for (let run = 0; run < 20; run += 1) tokens.spend();
   expect(tokens.available(99, 0)).toBe(0);
   expect(tokens.available(100, 0)).toBe(1);
-  tokens.spend(1_000);
-  expect(tokens.available(600, 0)).toBe(5);
+  expect(tokens.available(600, 0)).toBe(6);
   expect(tokens.available(60_000, 0)).toBe(20);
 });
 
