@@ -134,9 +134,10 @@ it('an article is freed only when no open job owns it, also when one comes at th
   const [stranded, working, raced] = await Promise.all([1, 2, 3].map(() => editor.create(projectId)));
   if (!stranded || !working || !raced) throw new Error('not created');
   for (const { id } of [stranded, working, raced]) await editor.setStatus(id, 'PROCESSING');
-  for (const article of [stranded, raced]) await calls.cancel(workspace, await editor.openJob(article));
+  await calls.cancel(workspace, await editor.openJob(stranded));
   await editor.openJob(working);
-  for (const { id } of [stranded, raced]) await editor.setStatus(id, 'PROCESSING');
+  const ended = await editor.openJob(raced);
+  await editor.setStatus(stranded.id, 'PROCESSING');
   const again = newId<JobId>();
   let freeing: Promise<unknown> | undefined;
   await service.db.transaction().execute(async (tx) => {
@@ -145,6 +146,12 @@ it('an article is freed only when no open job owns it, also when one comes at th
       .select('id')
       .where('id', '=', raced.id as ArticleId)
       .forUpdate()
+      .execute();
+    // Only now, or the worker's reconcile could free the article before it is locked.
+    await service.db
+      .updateTable('jobs')
+      .set({ status: 'CANCELLED', ended_at: new Date() })
+      .where('id', '=', ended as JobId)
       .execute();
     freeing = free();
     await untilWaiting(service.db, 1);
