@@ -1,5 +1,4 @@
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import protobuf from 'protobufjs';
 import { listenAlone } from './ports.ts';
@@ -116,9 +115,9 @@ export async function startCollector(respond: () => number | null = () => 200): 
     if (status === 200) spans.push(...spansIn(body));
     response.writeHead(status).end();
   });
-  await listenAlone(server, '127.0.0.1');
+  const port = await listenAlone(server, '127.0.0.1');
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url: `http://127.0.0.1:${port}`,
     spans,
     paths,
     bytes: () => Buffer.concat(received),

@@ -11,8 +11,9 @@ let used = process.pid;
 /**
  * Listens on a port that none of our listeners has had for long: what is still sent to one that has closed, by a worker of
  * another test, must not reach this one.
+ * @returns the port
  */
-export async function listenAlone(server: Server, host: string): Promise<void> {
+export async function listenAlone(server: Server, host: string): Promise<number> {
   for (let tried = 0; tried < PORTS_EACH; tried += 1) {
     used += 1;
     try {
@@ -24,12 +25,12 @@ export async function listenAlone(server: Server, host: string): Promise<void> {
   throw new Error(`none of ${PORTS_EACH} ports from ${own} is free`);
 }
 
-function listen(server: Server, port: number, host: string): Promise<void> {
+function listen(server: Server, port: number, host: string): Promise<number> {
   return new Promise((resolve, reject) => {
     server.once('error', reject);
     server.listen(port, host, () => {
       server.off('error', reject);
-      resolve();
+      resolve(port);
     });
   });
 }

@@ -1,6 +1,6 @@
 import { createServer, type RequestListener, type ServerResponse } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
-import { type AddressInfo, createServer as createTcpServer, type Server, type Socket } from 'node:net';
+import { createServer as createTcpServer, type Server, type Socket } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import { TLSSocket } from 'node:tls';
 import { listenAlone } from './ports.ts';
@@ -113,8 +113,7 @@ async function listen(server: Server, host: string, scheme: 'http' | 'https'): P
     sockets.add(socket);
     socket.on('error', () => undefined);
   });
-  await listenAlone(server, host);
-  const { port } = server.address() as AddressInfo;
+  const port = await listenAlone(server, host);
   const total = (count: (socket: Socket) => number): number =>
     [...sockets].reduce((sum, socket) => sum + count(socket), 0);
   const origin = `${scheme}://${host.includes(':') ? `[${host}]` : host}:${port}`;

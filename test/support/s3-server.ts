@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo, LookupFunction, Socket } from 'node:net';
+import type { LookupFunction, Socket } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import type { S3Settings } from '../../src/blobs/s3/settings.ts';
 import { listenAlone } from './ports.ts';
@@ -142,8 +142,7 @@ export async function startS3Server({ pathStyle = true } = {}): Promise<S3Server
       sockets.delete(socket);
     });
   });
-  await listenAlone(http, '127.0.0.1');
-  const { port } = http.address() as AddressInfo;
+  const port = await listenAlone(http, '127.0.0.1');
   const self: S3Server = {
     settings: {
       endpoint: pathStyle ? `http://127.0.0.1:${port}` : `http://s3.test:${port}`,

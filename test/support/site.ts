@@ -1,5 +1,4 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { listenAlone } from './ports.ts';
 
 type Respond = (request: IncomingMessage, response: ServerResponse) => void;
@@ -25,8 +24,7 @@ export async function startSite(): Promise<Site> {
     if (respond === undefined) response.writeHead(404).end();
     else respond(request, response);
   });
-  await listenAlone(server, '127.0.0.1');
-  const { port } = server.address() as AddressInfo;
+  const port = await listenAlone(server, '127.0.0.1');
   return {
     at: (path, name = 'site') => `http://${name}.localhost:${port}${path}`,
     pages,

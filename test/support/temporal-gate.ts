@@ -6,7 +6,6 @@ import {
   type IncomingHttpHeaders,
   type ServerHttp2Stream,
 } from 'node:http2';
-import type { AddressInfo } from 'node:net';
 import { basename } from 'node:path';
 import { listenAlone } from './ports.ts';
 
@@ -71,9 +70,9 @@ export async function openGate(target: string, key: string, code: number): Promi
     stream.pipe(request);
   }
 
-  await listenAlone(server, '127.0.0.1');
+  const port = await listenAlone(server, '127.0.0.1');
   const gate: TemporalGate = {
-    address: `127.0.0.1:${(server.address() as AddressInfo).port}`,
+    address: `127.0.0.1:${port}`,
     key,
     loses: () => false,
     refused: () => refused,

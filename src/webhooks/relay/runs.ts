@@ -74,7 +74,6 @@ export function createRuns(client: TemporalClient, names: TaskQueues, logger: Lo
       return kept.size;
     },
     start(delivery) {
-      forgetOld();
       kept.set(delivery.id, { delivery, at: performance.now() });
       const one = startUntilStarted(delivery).finally(() => {
         failing.delete(delivery.id);
