@@ -9,6 +9,9 @@ process.env.NODE_COMPILE_CACHE ??= fileURLToPath(new URL('node_modules/.cache/no
 // Those that tests start as processes (test/support/processes.ts) have them.
 process.env.TEMPORAL_DEBUG ??= '1';
 
+// Packages as production loads them: those of Markdown have another build that checks itself at every step.
+process.env.NODE_ENV = 'production';
+
 const common = {
   setupFiles: ['test/support/fast-check.ts', 'test/support/promise-hooks.ts'],
   pool: 'forks' as const,

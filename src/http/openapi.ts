@@ -262,15 +262,12 @@ const webhookOf = (
     },
   }) as Operation;
 
-/**
- * Registers every route and webhook in the app's OpenAPI registry, from the schemas that validate. Returns a builder of the
- * document (OpenAPI 3.1, relative to the server it was read from), which builds once.
- */
-export function documentRoutes(
+/** The document (OpenAPI 3.1, relative to the server it was read from), from the schemas that validate. */
+function describe(
   app: OpenAPIHono<Env>,
   routes: readonly RouteModule[],
   webhooks: readonly DocumentedWebhook[],
-): () => object {
+): object {
   const registry = app.openAPIRegistry;
   const write = createSchemaWriter((name, schema) => {
     registry.registerComponent('schemas', name, schema as Component);
@@ -291,22 +288,27 @@ export function documentRoutes(
   for (const webhook of webhooks) registry.registerWebhook(webhookOf(webhook, write));
 
   const tags = [...new Set(routes.map(({ definition }) => definition.tags[0]))].map((name) => ({ name }));
+  return app.getOpenAPI31Document({
+    openapi: '3.1.0',
+    info: {
+      title: 'Workspace Content Service',
+      version: '1',
+      description:
+        'API keys, signed webhooks, multilingual categories, and structured articles that are translated, or ' +
+        'written from a topic, for credits. Every error response is an `application/problem+json` document ' +
+        'with a stable `code`.',
+      license: { name: 'Apache-2.0' },
+    },
+    servers: [{ url: '/' }],
+    tags,
+  });
+}
+
+/** Describes every route and webhook once, when it is first asked for: a start need not wait for it. */
+export function documentRoutes(...described: Parameters<typeof describe>): () => object {
   let document: object | undefined;
   return () => {
-    document ??= app.getOpenAPI31Document({
-      openapi: '3.1.0',
-      info: {
-        title: 'Workspace Content Service',
-        version: '1',
-        description:
-          'API keys, signed webhooks, multilingual categories, and structured articles that are translated, or ' +
-          'written from a topic, for credits. Every error response is an `application/problem+json` document ' +
-          'with a stable `code`.',
-        license: { name: 'Apache-2.0' },
-      },
-      servers: [{ url: '/' }],
-      tags,
-    });
+    document ??= describe(...described);
     return document;
   };
 }
