@@ -5,8 +5,10 @@ import type { Readiness } from '../http/readiness.ts';
 /** Milliseconds between two samples of the event loop's delay. */
 const EVENT_LOOP_RESOLUTION_MS = 50;
 
-/** A registry with the process's metrics: CPU, memory, garbage collection, event loop. */
-export function createProcessMetrics(): Registry {
+/** Of the process there is one of each; what measures them never ends. */
+let ofProcess: Registry | undefined;
+
+function measureProcess(): Registry {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: EVENT_LOOP_RESOLUTION_MS });
   new Gauge({
@@ -18,6 +20,12 @@ export function createProcessMetrics(): Registry {
     },
   });
   return registry;
+}
+
+/** A registry with the process's metrics: CPU, memory, garbage collection, event loop. */
+export function createProcessMetrics(): Registry {
+  ofProcess ??= measureProcess();
+  return Registry.merge([ofProcess]);
 }
 
 /** Registers `dependency_available`, read whenever the registry is. */
