@@ -1,5 +1,4 @@
 import { countWords } from '../src/document/format/words.ts';
-import { ParsedTexts } from '../src/document/inline/texts.ts';
 import type { WritingBrief } from '../src/generation/writing/brief.ts';
 import { checkDraft, type DraftChecks } from '../src/generation/writing/editing/check-draft.ts';
 import { hasCitation } from '../src/generation/writing/editing/cited-blocks.ts';
@@ -23,7 +22,6 @@ export function checkArticle(
   { outline, document, draft, edited }: WrittenArticle,
   brief: WritingBrief,
 ): ArticleChecks {
-  const texts = new ParsedTexts();
   const forms: Record<string, number> = {};
   for (const { type } of document.blocks) {
     if (type !== 'paragraph' && type !== 'heading') forms[type] = (forms[type] ?? 0) + 1;
@@ -35,7 +33,7 @@ export function checkArticle(
     sections: outline.sections.length,
     edits: edited.applied.length,
     links: links.length,
-    cited: draft.flatMap(({ blocks }) => blocks).filter((block) => hasCitation(block, texts)).length,
+    cited: draft.flatMap(({ blocks }) => blocks).filter((block) => hasCitation(block)).length,
     forms,
   };
 }

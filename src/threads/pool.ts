@@ -3,7 +3,7 @@
  * The pool belongs to the process; its threads start on demand and end when idle.
  */
 import { availableParallelism } from 'node:os';
-import { TASKS, type TaskName } from '../document/tasks/tasks.ts';
+import { type TaskArguments, type TaskName, type TaskResult, work } from '../document/tasks/tasks.ts';
 import { TooSlowError, unavailable } from '../errors.ts';
 import { createFairQueue } from '../fair-queue.ts';
 import { tenants } from '../tenants.ts';
@@ -78,10 +78,6 @@ function* textsOf(args: readonly unknown[]): Generator<string> {
   }
 }
 
-export type TaskArguments<Name extends TaskName> = Parameters<(typeof TASKS)[Name]>;
-export type TaskResult<Name extends TaskName> = ReturnType<(typeof TASKS)[Name]>;
-const HERE: { [Name in TaskName]: (...args: TaskArguments<Name>) => TaskResult<Name> } = TASKS;
-
 const isForLoop = <Name extends TaskName>(task: Name, args: TaskArguments<Name>): boolean =>
   !NEVER_ON_THE_LOOP.has(task) && areSmall(textsOf(args));
 
@@ -89,7 +85,7 @@ const isForLoop = <Name extends TaskName>(task: Name, args: TaskArguments<Name>)
 export const doSmallTask = <Name extends TaskName>(
   task: Name,
   ...args: TaskArguments<Name>
-): TaskResult<Name> | undefined => (isForLoop(task, args) ? timed(() => HERE[task](...args)) : undefined);
+): TaskResult<Name> | undefined => (isForLoop(task, args) ? timed(() => work(task, ...args)) : undefined);
 
 /**
  * Runs a task.
@@ -107,7 +103,7 @@ export async function doTaskWithin<Name extends TaskName>(
 ): Promise<TaskResult<Name>> {
   if (isForLoop(task, args)) {
     if (!areSmall(textsOf(args), NO_TURN)) await loopTurn();
-    return timed(() => HERE[task](...args));
+    return timed(() => work(task, ...args));
   }
   const share = currentShare();
   const release = await queue.take(share.of, { waitMs: share.waitMs });

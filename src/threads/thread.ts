@@ -1,11 +1,11 @@
 /** The entry point of a pool thread. */
 
-import { TASKS, type TaskName } from '../document/tasks/tasks.ts';
+import { type TaskArguments, type TaskName, work } from '../document/tasks/tasks.ts';
 
 /** A task as it is posted to a thread. */
 export interface Posted {
   readonly task: TaskName;
-  readonly args: readonly unknown[];
+  readonly args: TaskArguments<TaskName>;
 }
 
 /** What a task came to, and the milliseconds that it took. */
@@ -14,9 +14,8 @@ export interface Worked {
   readonly milliseconds: number;
 }
 
-export default function work({ task, args }: Posted): Worked {
-  const run = TASKS[task] as (...given: readonly unknown[]) => unknown;
+export default function workAway({ task, args }: Posted): Worked {
   const began = performance.now();
-  const result = run(...args);
+  const result = work(task, ...args);
   return { result, milliseconds: performance.now() - began };
 }

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { type Block, MAX_BLOCKS } from '../../src/document/format/schema.ts';
 import { planRefresh } from '../../src/document/refresh/plan.ts';
-import { TASKS } from '../../src/document/tasks/tasks.ts';
+import { work } from '../../src/document/tasks/tasks.ts';
 import type { Snapshot, SourceAsset } from '../../src/document/translation/source.ts';
 import { type AssetId, type JobId, newId } from '../../src/ids.ts';
 import { pseudoLocalize } from '../../src/providers/pseudo.ts';
@@ -107,7 +107,7 @@ it('weighs a refresh of all units as a new translation of them', () => {
     ],
     { metaTitle: 'About gardens', targetKeywords: ['garden', 'spring'] },
   );
-  const counted = TASKS.count(JSON.stringify(source.document));
+  const counted = work('count', JSON.stringify(source.document));
   if (!counted.ok) throw new Error('not counted');
   const beside = 40 * (4 + 2 + 2);
   const { plan } = refresh(source, { content: article([]), provenance: null });
@@ -265,7 +265,8 @@ it('a new image whose alternative text is left comes in without a charge for it'
   const [{ key = '' } = {}] = segments;
   const [version, known] = [made.content, made.provenance].map((part) => JSON.stringify(part));
   const copyIds = copyIdsFor(plan.copies);
-  const applied = TASKS.applyPlan(
+  const applied = work(
+    'applyPlan',
     JSON.stringify(plan),
     '{}',
     version ?? '',

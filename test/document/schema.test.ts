@@ -2,7 +2,6 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parseDocument, STORED_BOUNDS } from '../../src/document/format/parse.ts';
 import { countWords } from '../../src/document/format/words.ts';
-import { ParsedTexts } from '../../src/document/inline/texts.ts';
 import { anyDocument } from './arbitraries.ts';
 
 const UUID = '0f0f0f0f-0000-0000-0000-000000000001';
@@ -46,7 +45,7 @@ describe('the document format', () => {
     expect(issues(...blocks)).toEqual([
       { pointer: '/blocks/50/links', blockId: '50', message: expect.stringMatching(/more than 1000 links/) },
     ]);
-    expect(parseDocument({ version: 1, blocks }, new ParsedTexts(), STORED_BOUNDS).ok).toBe(true);
+    expect(parseDocument({ version: 1, blocks }, STORED_BOUNDS).ok).toBe(true);
   });
 
   it('counts characters as code points', () => {

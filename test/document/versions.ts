@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { dropDeadLinks } from '../../src/document/format/links.ts';
 import type { Block, DocumentJson } from '../../src/document/format/schema.ts';
 import { mapTexts } from '../../src/document/format/walk.ts';
+import { parsingOnce } from '../../src/document/inline/parse.ts';
 import { applyRefresh } from '../../src/document/refresh/apply.ts';
 import { decide } from '../../src/document/refresh/decide.ts';
 import { newDraft, planDraft } from '../../src/document/refresh/draft.ts';
@@ -39,7 +40,10 @@ export interface Version {
 const stored = (plan: RefreshPlan): RefreshPlan => JSON.parse(JSON.stringify(plan)) as RefreshPlan;
 
 /** Plans a first translation, has its texts translated, and fills the draft. */
-export function fill(source: Snapshot, draft = newDraft(source.title), madeTitle = source.title) {
+export const fill = (source: Snapshot, draft = newDraft(source.title), madeTitle = source.title) =>
+  parsingOnce(() => fillDraft(source, draft, madeTitle));
+
+function fillDraft(source: Snapshot, draft: Snapshot, madeTitle: string) {
   const plan = stored(planDraft(source, draft, madeTitle));
   const input = {
     translations: translated(segmentsToSend(plan)),
@@ -65,12 +69,24 @@ interface Meanwhile {
   readonly proposeAll?: boolean;
 }
 
+interface Refreshable {
+  readonly content: Snapshot;
+  readonly provenance: Provenance | null;
+}
+
 /** Plans a refresh, has its texts translated, and applies it to the version as it is by then. */
-export function refresh(
+export const refresh = (
   source: Snapshot,
-  version: { readonly content: Snapshot; readonly provenance: Provenance | null },
+  version: Refreshable,
   options: Partial<RefreshOptions> = {},
-  { current = version.content, provenance = version.provenance, proposeAll = false }: Meanwhile = {},
+  meanwhile: Meanwhile = {},
+) => parsingOnce(() => refreshVersion(source, version, options, meanwhile));
+
+function refreshVersion(
+  source: Snapshot,
+  version: Refreshable,
+  options: Partial<RefreshOptions>,
+  { current = version.content, provenance = version.provenance, proposeAll = false }: Meanwhile,
 ) {
   const plan = stored(
     planRefresh(source, version.content, version.provenance, {

@@ -1,7 +1,6 @@
 /** Validates unknown values against the document format and locates each issue. */
 import { z } from 'zod';
-import { weighInline } from '../inline/parse.ts';
-import { ParsedTexts } from '../inline/texts.ts';
+import { parseText, weighInline } from '../inline/parse.ts';
 import { withinBounds } from '../text/characters.ts';
 import { MAX_DOCUMENT_MARKS } from '../text/marks.ts';
 import { MAX_DOCUMENT_IMAGES, MAX_DOCUMENT_LINKS } from './limits.ts';
@@ -72,15 +71,11 @@ const frame = z.object({
 });
 
 /**
- * Validates an unknown value against the document format. Never throws. Each Markdown text is parsed once, into `texts`,
- * and only if its marks are few enough for linear time.
+ * Validates an unknown value against the document format. Never throws. A Markdown text is parsed only if its marks are
+ * few enough for linear time.
  */
-export function parseDocument(
-  value: unknown,
-  texts = new ParsedTexts(),
-  bounds: TextBounds = CLIENT_BOUNDS,
-): ParsedDocument {
-  const check = new Check(texts, bounds);
+export function parseDocument(value: unknown, bounds: TextBounds = CLIENT_BOUNDS): ParsedDocument {
+  const check = new Check(bounds);
   const outer = check.against(frame, value, []);
   const blocks = outer?.blocks.flatMap((block, index) => check.block(block, index) ?? []) ?? [];
   return check.count === 0
@@ -101,15 +96,13 @@ interface Placed {
 class Check {
   readonly issues: DocumentIssue[] = [];
   count = 0;
-  private readonly texts: ParsedTexts;
   private readonly bounds: TextBounds;
   private readonly ids = new Set<string>();
   private marks = 0;
   private links = 0;
   private images = 0;
 
-  constructor(texts: ParsedTexts, bounds: TextBounds) {
-    this.texts = texts;
+  constructor(bounds: TextBounds) {
     this.bounds = bounds;
   }
 
@@ -172,7 +165,7 @@ class Check {
       return `has, together with the texts before it, more than ${this.bounds.marks} Markdown marks`;
     }
     // Beyond the reported issues, texts are not parsed.
-    return this.count < MAX_DOCUMENT_ISSUES ? (this.texts.of(text).problems[0] ?? null) : null;
+    return this.count < MAX_DOCUMENT_ISSUES ? (parseText(text).problems[0] ?? null) : null;
   }
 
   private add(describe: () => { path: Path; message: string }, block: unknown): void {

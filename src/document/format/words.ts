@@ -1,7 +1,7 @@
 /** Counts words. The price of a translation depends on the count (design.md §9), so all callers share it. */
 
+import { parseInline, toPlainText } from '../inline/parse.ts';
 import type { InlineRun } from '../inline/runs.ts';
-import { ParsedTexts } from '../inline/texts.ts';
 import type { DocumentJson } from './schema.ts';
 import { collectTexts } from './walk.ts';
 
@@ -37,15 +37,11 @@ export const textWeight = (text: string): number =>
  * by text, because segmenting a joined document is slow on some engines.
  * @param measure returns the figure to add up for each text
  */
-export function countWords(
-  document: DocumentJson,
-  texts = new ParsedTexts(),
-  measure = countTextWords,
-): number {
+export function countWords(document: DocumentJson, measure = countTextWords): number {
   let count = 0;
   for (const field of collectTexts(document)) {
     if (field.kind === 'altText') continue;
-    count += measure(field.markdown ? texts.plain(field.text) : field.text);
+    count += measure(field.markdown ? toPlainText(field.text) : field.text);
   }
   return count;
 }
@@ -53,13 +49,13 @@ export function countWords(
 /**
  * Weight of translated texts that do not count as words of the body: alternative texts and titles of inline links.
  */
-export function uncountedWeight(document: DocumentJson, texts = new ParsedTexts()): number {
+export function uncountedWeight(document: DocumentJson): number {
   let weight = 0;
   for (const field of collectTexts(document)) {
     if (field.kind === 'altText') {
       weight += textWeight(field.text);
     } else if (field.markdown && field.text.includes('](')) {
-      for (const title of titlesIn(texts.runs(field.text))) weight += textWeight(title);
+      for (const title of titlesIn(parseInline(field.text))) weight += textWeight(title);
     }
   }
   return weight;

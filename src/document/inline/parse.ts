@@ -30,11 +30,29 @@ const EXTENSIONS = [cjkFriendlyExtension(), { disable: { null: DISABLED } }];
 
 const SPECIAL = /[\\`*_[<&]/;
 
+/** Texts in their parsed form, while `parsingOnce` runs. */
+let known: Map<string, ParsedInline> | null = null;
+
 /** A parsed `markdown` text, and the problems with it. */
 export interface ParsedInline {
-  readonly runs: InlineRun[];
+  readonly runs: readonly InlineRun[];
   /** Worded for clients; empty when the text is valid. */
   readonly problems: readonly string[];
+}
+
+/**
+ * Parses equal texts once while `work` runs, which must be synchronous: a document is read again and again on its way.
+ * They share their links.
+ * @param texts what is parsed already
+ */
+export function parsingOnce<Result>(work: () => Result, texts?: ReadonlyMap<string, ParsedInline>): Result {
+  if (known !== null) return work();
+  known = new Map(texts);
+  try {
+    return work();
+  } finally {
+    known = null;
+  }
 }
 
 /**
@@ -42,6 +60,15 @@ export interface ParsedInline {
  * Links to addresses that are not allowed become plain text and are reported as problems.
  */
 export function parseText(markdown: string): ParsedInline {
+  const before = known?.get(markdown);
+  if (before !== undefined) return before;
+  const parsed = parseAlone(markdown);
+  // What has no marks costs less to parse than to keep.
+  if (SPECIAL.test(markdown)) known?.set(markdown, parsed);
+  return parsed;
+}
+
+function parseAlone(markdown: string): ParsedInline {
   const runs: InlineRun[] = [];
   const problems: string[] = [];
   for (const paragraph of splitParagraphs(markdown)) {
@@ -58,7 +85,7 @@ export function parseText(markdown: string): ParsedInline {
 }
 
 /** The runs of a `markdown` text field. */
-export function parseInline(markdown: string): InlineRun[] {
+export function parseInline(markdown: string): readonly InlineRun[] {
   return parseText(markdown).runs;
 }
 

@@ -1,6 +1,5 @@
 /** Renders a document as a pure function. Addresses of linked articles and images are spliced in later. */
 import type { DocumentJson } from '../format/schema.ts';
-import { ParsedTexts } from '../inline/texts.ts';
 import { renderHtml } from './html.ts';
 import { renderMarkdown } from './markdown.ts';
 import { locatePlaces, markPlaces, type Places, takeMarks } from './places.ts';
@@ -14,10 +13,10 @@ export interface Rendered {
 }
 
 /** Renders a valid document. Its texts must not contain NUL characters. */
-export function renderDocument(document: DocumentJson, texts = new ParsedTexts()): Rendered {
+export function renderDocument(document: DocumentJson): Rendered {
   const marked = markPlaces(document);
-  const html = renderHtml(marked.document, texts);
-  const markdown = renderMarkdown(marked.document, texts);
+  const html = renderHtml(marked.document);
+  const markdown = renderMarkdown(marked.document);
   if (marked.links.length + marked.images.length === 0) return { html, markdown, places: null };
   const unmarked = { html: takeMarks(html, '\n'), markdown: takeMarks(markdown, '\n\n') };
   return {

@@ -1,15 +1,15 @@
 /** Renders documentJson as HTML. Safe by construction: tags are written only here, everything else is escaped. */
 
 import type { Block, DocumentJson, SubList, TableBlock } from '../format/schema.ts';
+import { parseInline } from '../inline/parse.ts';
 import { type InlineNode, nestRuns } from '../inline/runs.ts';
-import { ParsedTexts } from '../inline/texts.ts';
 import { encodeUrl } from '../text/urls.ts';
 import { IMAGE_MARK } from './places.ts';
 import { codeLanguage } from './shared.ts';
 
 /** The document as sanitised HTML, one element per line, with the marks of links and images. */
-export function renderHtml(document: DocumentJson, texts = new ParsedTexts()): string {
-  return document.blocks.map((block) => renderBlock(block, texts)).join('\n');
+export function renderHtml(document: DocumentJson): string {
+  return document.blocks.map(renderBlock).join('\n');
 }
 
 function escapeHtml(text: string): string {
@@ -70,9 +70,9 @@ export function showFigure(image: string, caption: string | undefined): string {
   return `<figure>${image}${label}</figure>`;
 }
 
-function renderBlock(block: Block, texts: ParsedTexts): string {
+function renderBlock(block: Block): string {
   const text = (value: string, format: 'markdown' | undefined): string =>
-    format === 'markdown' ? inline(nestRuns(texts.runs(value))) : showLines(value);
+    format === 'markdown' ? inline(nestRuns(parseInline(value))) : showLines(value);
   switch (block.type) {
     case 'heading':
       return `<h${block.level}>${text(block.text, block.format)}</h${block.level}>`;

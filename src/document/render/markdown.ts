@@ -11,8 +11,8 @@ import type {
 import { gfmTableToMarkdown } from 'mdast-util-gfm-table';
 import { defaultHandlers, type Handle, toMarkdown } from 'mdast-util-to-markdown';
 import type { Block, DocumentJson, SubList } from '../format/schema.ts';
+import { parseInline } from '../inline/parse.ts';
 import { type InlineNode, type InlineRun, nestRuns, normalizeRuns, textRun } from '../inline/runs.ts';
-import { ParsedTexts } from '../inline/texts.ts';
 import { hasMarks, IMAGE_MARK, START_MARK } from './places.ts';
 import { codeLanguage } from './shared.ts';
 
@@ -29,8 +29,8 @@ interface Text {
  * The document as Markdown with the marks of links and images. Ends with a line end unless empty. The words between the
  * marks of a link read the same as plain text and as link content.
  */
-export function renderMarkdown(document: DocumentJson, texts = new ParsedTexts()): string {
-  const children = document.blocks.flatMap((block) => renderBlock(block, texts));
+export function renderMarkdown(document: DocumentJson): string {
+  const children = document.blocks.flatMap(renderBlock);
   return toMarkdown(
     { type: 'root', children },
     {
@@ -100,29 +100,29 @@ function listWriter(): Handle {
   };
 }
 
-function renderBlock(block: Block, texts: ParsedTexts): RootContent[] {
+function renderBlock(block: Block): RootContent[] {
   switch (block.type) {
     case 'heading': {
-      const children = phrasing(runsOf(texts, block), 'space');
+      const children = phrasing(runsOf(block), 'space');
       return [{ type: 'heading', depth: headingDepth(block.level), children }];
     }
     case 'paragraph':
-      return paragraph(texts, block);
+      return paragraph(block);
     case 'quote': {
-      const by = block.attribution?.trim() ? paragraph(texts, { text: `— ${block.attribution}` }) : [];
-      const children = [...paragraph(texts, block), ...by];
+      const by = block.attribution?.trim() ? paragraph({ text: `— ${block.attribution}` }) : [];
+      const children = [...paragraph(block), ...by];
       return children.length === 0 ? [] : [{ type: 'blockquote', children }];
     }
     case 'list':
       return block.items.length === 0
         ? []
-        : [list(block, (text) => paragraph(texts, { text, format: block.format }))];
+        : [list(block, (text) => paragraph({ text, format: block.format }))];
     case 'table': {
       const row = (cells: readonly string[]) => ({
         type: 'tableRow' as const,
         children: cells.map((text) => ({
           type: 'tableCell' as const,
-          children: phrasing(runsOf(texts, { text, format: block.format }), 'html'),
+          children: phrasing(runsOf({ text, format: block.format }), 'html'),
         })),
       });
       return [
@@ -142,11 +142,11 @@ function headingDepth(level: number): 1 | 2 | 3 | 4 | 5 | 6 {
   return ([1, 2, 3, 4, 5, 6] as const)[level - 1] ?? 6;
 }
 
-const runsOf = (texts: ParsedTexts, { text, format }: Text): readonly InlineRun[] =>
-  format === 'markdown' ? texts.runs(text) : [textRun(text)];
+const runsOf = ({ text, format }: Text): readonly InlineRun[] =>
+  format === 'markdown' ? parseInline(text) : [textRun(text)];
 
-function paragraph(texts: ParsedTexts, text: Text): Paragraph[] {
-  const children = phrasing(runsOf(texts, text), 'break');
+function paragraph(text: Text): Paragraph[] {
+  const children = phrasing(runsOf(text), 'break');
   return children.length === 0 ? [] : [{ type: 'paragraph', children }];
 }
 

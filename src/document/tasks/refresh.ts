@@ -1,6 +1,5 @@
 /** Tasks of a refresh and its proposals on whole versions. Texts that come in are JSON. */
 import type { AssetId } from '../../ids.ts';
-import { ParsedTexts } from '../inline/texts.ts';
 import { applyRefresh } from '../refresh/apply.ts';
 import {
   type DecidedUnits,
@@ -77,7 +76,7 @@ function changedBy({
   ...result
 }: Omit<RefreshResult, 'proposals' | 'settled'>): Changed {
   const { document, assets: _, ...fields } = content;
-  const body = toStore(document, new ParsedTexts());
+  const body = toStore(document);
   return { ...result, fields, body, decided: toDecided({ provenance, sources }) };
 }
 

@@ -1,6 +1,6 @@
 import type { DocumentJson } from '../format/schema.ts';
 import { countWords } from '../format/words.ts';
-import type { ParsedTexts } from '../inline/texts.ts';
+import { toPlainText } from '../inline/parse.ts';
 import { type Rendered, renderDocument } from '../render/document.ts';
 
 /** A valid document as stored, and the facts that callers need. */
@@ -14,7 +14,7 @@ export interface StoredDocument {
   readonly firstHeading: string | null;
 }
 
-function describe(document: DocumentJson, texts: ParsedTexts): StoredDocument {
+function describe(document: DocumentJson): StoredDocument {
   const images: { assetId: string; block: number }[] = [];
   for (const [index, block] of document.blocks.entries()) {
     if (block.type === 'image') images.push({ assetId: block.assetId, block: index });
@@ -22,9 +22,9 @@ function describe(document: DocumentJson, texts: ParsedTexts): StoredDocument {
   const heading = document.blocks.find((block) => block.type === 'heading');
   return {
     json: JSON.stringify(document),
-    words: countWords(document, texts),
+    words: countWords(document),
     images,
-    firstHeading: heading?.format === 'markdown' ? texts.plain(heading.text) : (heading?.text ?? null),
+    firstHeading: heading?.format === 'markdown' ? toPlainText(heading.text) : (heading?.text ?? null),
   };
 }
 
@@ -35,7 +35,7 @@ export interface RenderedDocument {
 }
 
 /** Prepares and renders a document for storage. */
-export const toStore = (document: DocumentJson, texts: ParsedTexts): RenderedDocument => ({
-  stored: describe(document, texts),
-  rendered: renderDocument(document, texts),
+export const toStore = (document: DocumentJson): RenderedDocument => ({
+  stored: describe(document),
+  rendered: renderDocument(document),
 });

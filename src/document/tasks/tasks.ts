@@ -7,8 +7,7 @@ import { type DocumentIssue, parseDocument, STORED_BOUNDS } from '../format/pars
 import type { DocumentJson } from '../format/schema.ts';
 import { collectTexts } from '../format/walk.ts';
 import { countWords, textWeight, uncountedWeight } from '../format/words.ts';
-import { toPlainText, weighInline } from '../inline/parse.ts';
-import { ParsedTexts } from '../inline/texts.ts';
+import { parsingOnce, toPlainText, weighInline } from '../inline/parse.ts';
 import { importMarkdown } from '../markdown/import.ts';
 import { countStates } from '../refresh/states.ts';
 import type { Provenance, StateCounts } from '../refresh/types.ts';
@@ -33,9 +32,8 @@ const readDocument = (json: string): DocumentJson => JSON.parse(json) as Documen
 
 /** Checks JSON text against the document format, with the bounds for clients or for stored documents, and renders it. */
 function check(json: string, from: 'client' | 'stored' = 'client'): CheckedDocument {
-  const texts = new ParsedTexts();
-  const parsed = parseDocument(JSON.parse(json), texts, from === 'stored' ? STORED_BOUNDS : undefined);
-  return parsed.ok ? { ok: true, ...toStore(dropDeadLinks(parsed.document), texts) } : parsed;
+  const parsed = parseDocument(JSON.parse(json), from === 'stored' ? STORED_BOUNDS : undefined);
+  return parsed.ok ? { ok: true, ...toStore(dropDeadLinks(parsed.document)) } : parsed;
 }
 
 /** Renders a stored document. */
@@ -104,8 +102,7 @@ export type Counted =
 
 /** Finds a document that a translation could not be written into, before it is charged. */
 function count(json: string): Counted {
-  const texts = new ParsedTexts();
-  const parsed = parseDocument(readDocument(json), texts, STORED_BOUNDS);
+  const parsed = parseDocument(readDocument(json), STORED_BOUNDS);
   if (!parsed.ok) {
     const [issue = { pointer: '', blockId: null, message: 'does not match the format' }] = parsed.issues;
     return { ok: false, issue };
@@ -113,8 +110,8 @@ function count(json: string): Counted {
   const { document } = parsed;
   return {
     ok: true,
-    body: countWords(document, texts, textWeight),
-    beside: uncountedWeight(document, texts),
+    body: countWords(document, textWeight),
+    beside: uncountedWeight(document),
   };
 }
 
@@ -138,8 +135,7 @@ function excerpt(json: string, characters: number): string {
 const termsIn = (glossary: string, texts: ReadonlyMap<string, string>, language: string): string =>
   JSON.stringify(occurringTerms(JSON.parse(glossary) as readonly Term[], [...texts.values()], language));
 
-/** Every task by name. Arguments and results can be structured-cloned. */
-export const TASKS = {
+const TASKS = {
   count,
   excerpt,
   standing,
@@ -165,4 +161,13 @@ export const TASKS = {
   taughtTexts,
 } as const;
 
+/** Tasks by name. Arguments and results can be structured-cloned. */
 export type TaskName = keyof typeof TASKS;
+export type TaskArguments<Name extends TaskName> = Parameters<(typeof TASKS)[Name]>;
+export type TaskResult<Name extends TaskName> = ReturnType<(typeof TASKS)[Name]>;
+
+const DOING: { [Name in TaskName]: (...args: TaskArguments<Name>) => TaskResult<Name> } = TASKS;
+
+/** Does a task here and now. */
+export const work = <Name extends TaskName>(task: Name, ...args: TaskArguments<Name>): TaskResult<Name> =>
+  parsingOnce(() => DOING[task](...args));

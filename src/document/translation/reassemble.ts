@@ -4,7 +4,6 @@ import { MAX_KEYWORD, MAX_META_DESCRIPTION, MAX_META_TITLE, MAX_TITLE } from '..
 import { parseDocument, STORED_BOUNDS } from '../format/parse.ts';
 import { type DocumentJson, MAX_ALT_TEXT, MAX_TEXT } from '../format/schema.ts';
 import { mapTexts, type TextChange, type TextField } from '../format/walk.ts';
-import { ParsedTexts } from '../inline/texts.ts';
 import { cutAtWord } from '../text/characters.ts';
 import { MAX_LINK_TITLE } from '../text/marks.ts';
 import { checkStructure } from './checks/structure.ts';
@@ -101,7 +100,7 @@ export function reassemble(
   }
 
   replaceAssets(document, assetIds);
-  const parsed = parseDocument(document, new ParsedTexts(), STORED_BOUNDS);
+  const parsed = parseDocument(document, STORED_BOUNDS);
   if (!parsed.ok)
     throw new ReassemblyError(`translated document is not valid: ${JSON.stringify(parsed.issues[0])}`);
   return {

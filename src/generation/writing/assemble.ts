@@ -3,8 +3,7 @@ import { dropDeadLinks } from '../../document/format/links.ts';
 import { parseDocument } from '../../document/format/parse.ts';
 import type { Block, DocumentJson } from '../../document/format/schema.ts';
 import { collectTexts, mapTexts } from '../../document/format/walk.ts';
-import { weighInline } from '../../document/inline/parse.ts';
-import { ParsedTexts } from '../../document/inline/texts.ts';
+import { toPlainText, weighInline } from '../../document/inline/parse.ts';
 import { MAX_DOCUMENT_MARKS } from '../../document/text/marks.ts';
 import { ProviderError } from '../../providers/types.ts';
 import type { Outline } from '../outline.ts';
@@ -78,8 +77,7 @@ function withFewMarks(document: DocumentJson): DocumentJson {
   let marks = 0;
   for (const { text, markdown } of collectTexts(document)) if (markdown) marks += weighInline(text).marks;
   if (marks <= MAX_DOCUMENT_MARKS) return document;
-  const texts = new ParsedTexts();
-  const plain = mapTexts(document, ({ text, markdown }) => ({ text: markdown ? texts.plain(text) : text }));
+  const plain = mapTexts(document, ({ text, markdown }) => ({ text: markdown ? toPlainText(text) : text }));
   for (const block of plain.blocks) if ('format' in block) Reflect.deleteProperty(block, 'format');
   return plain;
 }

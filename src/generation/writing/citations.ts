@@ -2,8 +2,8 @@
 import type { Citations } from '../../db/tables.ts';
 import type { Block } from '../../document/format/schema.ts';
 import { collectTexts, type FieldKind, mapTexts } from '../../document/format/walk.ts';
+import { parseInline, parsingOnce, toPlainText } from '../../document/inline/parse.ts';
 import { type InlineRun, normalizeRuns, runsText, textRun } from '../../document/inline/runs.ts';
-import { ParsedTexts } from '../../document/inline/texts.ts';
 import { fieldTexts } from '../../document/markdown/field-text.ts';
 import { folded } from '../../document/text/characters.ts';
 import { atReferences, hasReference } from '../../document/text/note-references.ts';
@@ -32,11 +32,11 @@ const citedRuns = (runs: readonly InlineRun[], cite: Cite): InlineRun[] =>
   );
 
 /** The block with its references as `cite` has them; in headings, quotes and captions there are none. */
-function mapReferences(block: Block, cite: Cite, texts: ParsedTexts): Block {
+function mapReferences(block: Block, cite: Cite): Block {
   const document = { version: 1 as const, blocks: [block] };
   const fields = collectTexts(document);
-  if (!fields.some(({ text, markdown }) => hasReference(markdown ? texts.plain(text) : text))) return block;
-  const written = fields.map(({ text, markdown }) => (markdown ? texts.runs(text) : [textRun(text)]));
+  if (!fields.some(({ text, markdown }) => hasReference(markdown ? toPlainText(text) : text))) return block;
+  const written = fields.map(({ text, markdown }) => (markdown ? parseInline(text) : [textRun(text)]));
   const changed = written.map((runs, index) =>
     normalizeRuns(citedRuns(runs, CITING.has(fields[index]?.kind ?? 'heading') ? cite : () => [])),
   );
@@ -67,17 +67,11 @@ function rewritten(block: Block, shown: readonly string[]): AnyBlock {
 
 /** The blocks without references to notes that are not there (contract.md N24). @param notes how many there are */
 export function withKnownReferences(blocks: readonly Block[], notes: number): readonly Block[] {
-  const texts = new ParsedTexts();
-  return blocks.map((block) =>
-    mapReferences(
-      block,
-      (numbers, space, run) => {
-        const known = [...new Set(numbers)].filter((number) => number >= 1 && number <= notes);
-        return known.length === 0 ? [] : [{ ...run, text: `${space}[${known.join(', ')}]` }];
-      },
-      texts,
-    ),
-  );
+  const known: Cite = (numbers, space, run) => {
+    const left = [...new Set(numbers)].filter((number) => number >= 1 && number <= notes);
+    return left.length === 0 ? [] : [{ ...run, text: `${space}[${left.join(', ')}]` }];
+  };
+  return parsingOnce(() => blocks.map((block) => mapReferences(block, known)));
 }
 
 /** The parts of an article with their citations, and what they cite. */
@@ -115,8 +109,9 @@ export function cite(
       ];
     });
   };
-  const texts = new ParsedTexts();
-  const cited = parts.map((blocks) => blocks.map((block) => mapReferences(block, toCitation, texts)));
+  const cited = parsingOnce(() =>
+    parts.map((blocks) => blocks.map((block) => mapReferences(block, toCitation))),
+  );
   return { parts: cited, sources };
 }
 

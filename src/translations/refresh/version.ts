@@ -5,11 +5,11 @@ import { withCurrentRendering } from '../../articles/rendering.ts';
 import type { Database, Queryable, Tx } from '../../db/database.ts';
 import { CHANGED } from '../../db/retrying-changed.ts';
 import { inTransaction } from '../../db/transaction.ts';
-import type { TaskName } from '../../document/tasks/tasks.ts';
+import type { TaskArguments, TaskName, TaskResult } from '../../document/tasks/tasks.ts';
 import { notFound } from '../../errors.ts';
 import type { ArticleId, WorkspaceId } from '../../ids.ts';
 import { writeJson } from '../../json-text.ts';
-import { doSmallTask, doTask, type TaskArguments, type TaskResult } from '../../threads/pool.ts';
+import { doSmallTask, doTask } from '../../threads/pool.ts';
 import { toSnapshot } from '../read-source.ts';
 
 /** Identifies a version. */

@@ -5,13 +5,13 @@ import { gfmTableFromMarkdown } from 'mdast-util-gfm-table';
 import { gfmTable } from 'micromark-extension-gfm-table';
 import { claim, hasArticleLinks, placeLinks } from '../../../src/document/format/links.ts';
 import type { ArticleLink, Block, DocumentJson } from '../../../src/document/format/schema.ts';
+import { parsingOnce } from '../../../src/document/inline/parse.ts';
 import {
   type InlineRun,
   type LinkTarget,
   normalizeRuns,
   textRun,
 } from '../../../src/document/inline/runs.ts';
-import { ParsedTexts } from '../../../src/document/inline/texts.ts';
 import { openImage, renderHtml, showFigure } from '../../../src/document/render/html.ts';
 import { renderMarkdown } from '../../../src/document/render/markdown.ts';
 import type { Resolver } from '../../../src/document/render/splice.ts';
@@ -31,20 +31,6 @@ export function readMarkdown(markdown: string): Root {
   return root;
 }
 
-/** A Markdown text whose parsed form is given: the text itself is not looked at. */
-class KnownText extends ParsedTexts {
-  private readonly known: readonly InlineRun[];
-
-  constructor(known: readonly InlineRun[]) {
-    super();
-    this.known = known;
-  }
-
-  override runs(): readonly InlineRun[] {
-    return this.known;
-  }
-}
-
 /** The document rendered block by block, each link part of its text and each image where it stands. */
 export function renderInlined({ blocks }: DocumentJson, resolver: Resolver): { html: string; tree: Root } {
   const claimed = new Set<string>();
@@ -61,12 +47,17 @@ export function renderInlined({ blocks }: DocumentJson, resolver: Resolver): { h
       tree.children.push({ type: 'paragraph', children: [image] });
       continue;
     }
-    const runs = hasArticleLinks(block) ? inlineLinks(block, resolver, claimed, linked) : null;
-    const texts = runs === null ? new ParsedTexts() : new KnownText(runs);
-    const shown: Block = runs === null ? block : ({ ...block, format: 'markdown' } as Block);
+    const isLinked = hasArticleLinks(block);
+    const runs = isLinked ? inlineLinks(block, resolver, claimed, linked) : [];
+    const shown: Block = isLinked ? { ...block, format: 'markdown' } : block;
     const document: DocumentJson = { version: 1, blocks: [shown] };
-    html.push(renderHtml(document, texts));
-    tree.children.push(...readMarkdown(renderMarkdown(document, texts)).children);
+    parsingOnce(
+      () => {
+        html.push(renderHtml(document));
+        tree.children.push(...readMarkdown(renderMarkdown(document)).children);
+      },
+      new Map(isLinked ? [[block.text, { runs, problems: [] }]] : []),
+    );
   }
   return { html: html.join('\n'), tree };
 }

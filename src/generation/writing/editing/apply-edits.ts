@@ -2,7 +2,7 @@
 import { parseDocument } from '../../../document/format/parse.ts';
 import type { ArticleLink, Block } from '../../../document/format/schema.ts';
 import { collectTexts } from '../../../document/format/walk.ts';
-import { ParsedTexts } from '../../../document/inline/texts.ts';
+import { parseInline, parsingOnce } from '../../../document/inline/parse.ts';
 import { deliveredWords } from '../../delivered.ts';
 import { type Correctable, hasCitation, keepsCitations } from './cited-blocks.ts';
 
@@ -67,19 +67,27 @@ export type CorrectableSentences = ReadonlyMap<string, readonly Correctable[]>;
 export function applyEdits(
   parts: readonly (readonly Block[])[],
   edits: readonly Edit[],
-  { least, most }: WordBounds,
+  bounds: WordBounds,
   correctable: CorrectableSentences = new Map(),
 ): EditedDraft {
-  const texts = new ParsedTexts();
+  return parsingOnce(() => applyInTurn(parts, edits, bounds, correctable));
+}
+
+function applyInTurn(
+  parts: readonly (readonly Block[])[],
+  edits: readonly Edit[],
+  { least, most }: WordBounds,
+  correctable: CorrectableSentences,
+): EditedDraft {
   const applied: Edit[] = [];
   const refused: RefusedEdit[] = [];
   const named = new Set<string>();
   let draft = parts;
-  let words = deliveredWords(draft.flat(), texts);
+  let words = deliveredWords(draft.flat());
   const kept = Math.max(words * MIN_KEPT, least);
   for (const [index, edit] of edits.entries()) {
     const isOneMore = index < MAX_EDITS && !named.has(edit.blockId);
-    const edited = isOneMore ? applyEdit(draft, edit, { correctable, texts }) : 'too many';
+    const edited = isOneMore ? applyEdit(draft, edit, correctable) : 'too many';
     named.add(edit.blockId);
     if (typeof edited === 'string') {
       refused.push({ edit, why: edited });
@@ -101,36 +109,35 @@ export function applyEdits(
 function applyEdit(
   parts: readonly (readonly Block[])[],
   { blockId, block }: Edit,
-  { correctable, texts }: { readonly correctable: CorrectableSentences; readonly texts: ParsedTexts },
+  correctable: CorrectableSentences,
 ): { parts: readonly (readonly Block[])[]; addedWords: number } | EditRefusal {
   const part = parts.findIndex((blocks) => blocks.some(({ id }) => id === blockId));
   const before = parts[part] ?? [];
   const at = before.findIndex(({ id }) => id === blockId);
   const old = before[at];
   if (old === undefined || JSON.stringify(old) === JSON.stringify(block)) return 'nothing to change';
-  const cited = isEditable(old, texts) ? null : correctable.get(blockId);
-  if (cited === undefined || (cited !== null && !isCorrectable(old, texts))) return 'protected';
-  if (cited !== null && (block === null || !keepsCitations(old, block, cited, texts))) return 'protected';
+  const cited = isEditable(old) ? null : correctable.get(blockId);
+  if (cited === undefined || (cited !== null && !isCorrectable(old))) return 'protected';
+  if (cited !== null && (block === null || !keepsCitations(old, block, cited))) return 'protected';
   if (block !== null && (block.type !== old.type || block.id !== old.id)) return 'invalid';
   const blocks = before.toSpliced(at, 1, ...(block === null ? [] : [block]));
   const edited = parts.with(part, blocks);
-  if (!parseDocument({ version: 1, blocks: edited.flat() }, texts).ok) return 'invalid';
+  if (!parseDocument({ version: 1, blocks: edited.flat() }).ok) return 'invalid';
   if (block === null && isLastText(before, at)) return 'last text';
-  const words = block === null ? 0 : deliveredWords([block], texts);
+  const words = block === null ? 0 : deliveredWords([block]);
   // Links are made from rows, never from what a model wrote.
   const mayStand = cited === null ? isEditable : isCorrectable;
-  if (block !== null && (words === 0 || !keepsLinks(old, block) || !mayStand(block, texts))) return 'invalid';
-  const addedWords = words - deliveredWords([old], texts);
+  if (block !== null && (words === 0 || !keepsLinks(old, block) || !mayStand(block))) return 'invalid';
+  const addedWords = words - deliveredWords([old]);
   return { parts: edited, addedWords };
 }
 
 /** True for text without a citation: a link out of the article, a reference to a source, or a quote's attribution. */
-export const isEditable = (block: Block, texts: ParsedTexts): boolean =>
-  isProse(block) && !hasLink(block, texts) && !hasCitation(block, texts);
+export const isEditable = (block: Block): boolean => isProse(block) && !hasLink(block) && !hasCitation(block);
 
 /** True for text whose citations are references alone: what stands between them may be corrected. */
-export const isCorrectable = (block: Block, texts: ParsedTexts): boolean =>
-  isProse(block) && block.type !== 'quote' && !hasLink(block, texts);
+export const isCorrectable = (block: Block): boolean =>
+  isProse(block) && block.type !== 'quote' && !hasLink(block);
 
 function isProse(block: Block): boolean {
   switch (block.type) {
@@ -148,9 +155,9 @@ function isProse(block: Block): boolean {
   }
 }
 
-const hasLink = (block: Block, texts: ParsedTexts): boolean =>
+const hasLink = (block: Block): boolean =>
   collectTexts({ version: 1, blocks: [block] }).some(
-    ({ text, markdown }) => markdown && texts.runs(text).some(({ link }) => link !== null),
+    ({ text, markdown }) => markdown && parseInline(text).some(({ link }) => link !== null),
   );
 
 /** True for the only text between two headings, or between a heading and an end of the part. */

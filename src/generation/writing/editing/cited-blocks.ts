@@ -1,7 +1,7 @@
 /** Which sentences of a block that cites may be corrected, and whether a correction keeps its citations (contract.md N27 and N36). */
 import type { Block } from '../../../document/format/schema.ts';
 import { collectTexts } from '../../../document/format/walk.ts';
-import type { ParsedTexts } from '../../../document/inline/texts.ts';
+import { toPlainText } from '../../../document/inline/parse.ts';
 import { atReferences, hasReference } from '../../../document/text/note-references.ts';
 
 /** A sentence that may be corrected. */
@@ -24,14 +24,13 @@ interface CitingSentence {
 const SENTENCES = new Intl.Segmenter('en', { granularity: 'sentence' });
 
 /** The texts of a block as shown, with their references. */
-const shownTexts = (block: Block, texts: ParsedTexts): string[] =>
+const shownTexts = (block: Block): string[] =>
   collectTexts({ version: 1, blocks: [block] }).map(({ text, markdown }) =>
-    (markdown ? texts.plain(text) : text).replace(/\s+/gu, ' ').trim(),
+    (markdown ? toPlainText(text) : text).replace(/\s+/gu, ' ').trim(),
   );
 
 /** True for a block that cites, whatever else it has. */
-export const hasCitation = (block: Block, texts: ParsedTexts): boolean =>
-  shownTexts(block, texts).some(hasReference);
+export const hasCitation = (block: Block): boolean => shownTexts(block).some(hasReference);
 
 /** The sentences of a text. A reference behind the full stop belongs to the sentence before it. */
 function sentencesOf(text: string, correctables: readonly Correctable[]): CitingSentence[] {
@@ -56,23 +55,16 @@ function sentencesOf(text: string, correctables: readonly Correctable[]): Citing
   });
 }
 
-const sentencesIn = (
-  block: Block,
-  correctables: readonly Correctable[],
-  texts: ParsedTexts,
-): readonly CitingSentence[] => shownTexts(block, texts).flatMap((text) => sentencesOf(text, correctables));
+const sentencesIn = (block: Block, correctables: readonly Correctable[]): readonly CitingSentence[] =>
+  shownTexts(block).flatMap((text) => sentencesOf(text, correctables));
 
 /** The sentences of a block as shown, without references. */
-export const sentencesOfBlock = (block: Block, texts: ParsedTexts): readonly string[] =>
-  sentencesIn(block, [], texts).map(({ text }) => text);
+export const sentencesOfBlock = (block: Block): readonly string[] =>
+  sentencesIn(block, []).map(({ text }) => text);
 
 /** Those that may be corrected in a block: a sentence that cites only where it names all its notes. */
-export function correctableIn(
-  block: Block,
-  correctables: readonly Correctable[],
-  texts: ParsedTexts,
-): readonly Correctable[] {
-  const open = new Set(sentencesIn(block, correctables, texts).map(({ correctable }) => correctable));
+export function correctableIn(block: Block, correctables: readonly Correctable[]): readonly Correctable[] {
+  const open = new Set(sentencesIn(block, correctables).map(({ correctable }) => correctable));
   return correctables.filter((correctable) => open.has(correctable));
 }
 
@@ -80,14 +72,9 @@ export function correctableIn(
  * True when a block has the citations of the one that it replaces, in their order, and every sentence that may not be corrected
  * word for word with its own.
  */
-export function keepsCitations(
-  old: Block,
-  block: Block,
-  correctables: readonly Correctable[],
-  texts: ParsedTexts,
-): boolean {
-  const before = sentencesIn(old, correctables, texts);
-  const after = sentencesIn(block, [], texts);
+export function keepsCitations(old: Block, block: Block, correctables: readonly Correctable[]): boolean {
+  const before = sentencesIn(old, correctables);
+  const after = sentencesIn(block, []);
   const same = (one: CitingSentence, other: CitingSentence | undefined): boolean =>
     one.text === other?.text && String(one.numbers) === String(other.numbers);
   let at = 0;

@@ -1,6 +1,6 @@
 /** A draft as the editor's pass reads it: with a number on each block that it may edit. */
 import type { Block } from '../../../document/format/schema.ts';
-import { ParsedTexts } from '../../../document/inline/texts.ts';
+import { parsingOnce } from '../../../document/inline/parse.ts';
 import { renderMarkdown } from '../../../document/render/markdown.ts';
 import { isEditable } from './apply-edits.ts';
 
@@ -36,24 +36,23 @@ export interface NumberedDraft {
  */
 export function numberDraft(
   parts: readonly HeadedPart[],
-  isOpen: (block: Block, texts: ParsedTexts) => boolean = () => false,
+  isOpen: (block: Block) => boolean = () => false,
 ): NumberedDraft {
-  const texts = new ParsedTexts();
   const editable = new Map<number, Block>();
   const numbers = new Map<string, number>();
-  const numbered = parts.map(({ heading, blocks }) => ({
+  const number = ({ heading, blocks }: HeadedPart): NumberedPart => ({
     heading,
     blocks: blocks.map((block) => {
       const text = renderMarkdown({ version: 1, blocks: [withoutLinks(block)] }).trim();
-      if (!isEditable(block, texts) && !isOpen(block, texts)) return { text };
-      const number = editable.size + 1;
-      editable.set(number, block);
-      numbers.set(block.id, number);
+      if (!isEditable(block) && !isOpen(block)) return { text };
+      const at = editable.size + 1;
+      editable.set(at, block);
+      numbers.set(block.id, at);
       const links = 'links' in block ? (block.links ?? []) : [];
-      return { number, text, ...(links.length === 0 ? {} : { linked: links.map((link) => link.text) }) };
+      return { number: at, text, ...(links.length === 0 ? {} : { linked: links.map((link) => link.text) }) };
     }),
-  }));
-  return { parts: numbered, editable, numbers };
+  });
+  return { parts: parsingOnce(() => parts.map(number)), editable, numbers };
 }
 
 /** The marks of links are for stored renderings. */

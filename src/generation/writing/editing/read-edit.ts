@@ -1,6 +1,6 @@
 /** Reads the edits that a model gives. */
 import type { Block } from '../../../document/format/schema.ts';
-import { ParsedTexts } from '../../../document/inline/texts.ts';
+import { toPlainText } from '../../../document/inline/parse.ts';
 import { cutAtWord } from '../../../document/text/characters.ts';
 import { type Checked, parseResponse } from '../../../providers/ask.ts';
 import type { ChatResponse } from '../../../providers/chat-model.ts';
@@ -79,7 +79,7 @@ function readReplacement(old: Block, text: string, { rules, writer, language }: 
 function withLinksOf(old: Block, block: Block): Block {
   if (old.type !== 'paragraph' || block.type !== 'paragraph') return block;
   const { format, ...plain } = block;
-  const text = format === undefined ? block.text : new ParsedTexts().plain(block.text);
+  const text = format === undefined ? block.text : toPlainText(block.text);
   const links = (old.links ?? []).filter((link) => text.includes(link.text));
   return links.length === 0 ? block : { ...plain, text, links };
 }

@@ -1,6 +1,5 @@
 /** Has a model edit a draft reading by reading. */
 import type { Block } from '../../../document/format/schema.ts';
-import type { ParsedTexts } from '../../../document/inline/texts.ts';
 import { isUnusable } from '../../../providers/types.ts';
 import type { Outline } from '../../outline.ts';
 import type { WritingBrief } from '../brief.ts';
@@ -46,11 +45,11 @@ export interface CorrectableDraft extends NumberedDraft {
 /** Numbers a draft. @param sentencesOf what of a block that cites should be corrected */
 export function numberCorrectable(
   parts: readonly HeadedPart[],
-  sentencesOf: (block: Block, texts: ParsedTexts) => readonly Correctable[],
+  sentencesOf: (block: Block) => readonly Correctable[],
 ): CorrectableDraft {
   const correctable = new Map<string, readonly Correctable[]>();
-  const draft = numberDraft(parts, (block, texts) => {
-    const open = isCorrectable(block, texts) ? correctableIn(block, sentencesOf(block, texts), texts) : [];
+  const draft = numberDraft(parts, (block) => {
+    const open = isCorrectable(block) ? correctableIn(block, sentencesOf(block)) : [];
     if (open.length > 0) correctable.set(block.id, open);
     return open.length > 0;
   });

@@ -27,8 +27,8 @@ export function requestEdits(writer: ArticleWriter, request: EditsRequest): Prom
   const known = figuresIn(sources.texts);
   const notes = brief.notes.map((_, index) => index + 1);
   // A figure from nowhere may be taken out beside a citation, too (contract.md N27).
-  const draft = numberCorrectable(parts, (block, texts) =>
-    sentencesOfBlock(block, texts).flatMap((sentence) =>
+  const draft = numberCorrectable(parts, (block) =>
+    sentencesOfBlock(block).flatMap((sentence) =>
       unsupportedFigures([{ id: block.id, type: 'paragraph', text: sentence }], known).length > 0
         ? [{ sentence, notes }]
         : [],

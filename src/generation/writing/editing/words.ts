@@ -2,7 +2,7 @@
 
 import type { Block } from '../../../document/format/schema.ts';
 import { collectTexts } from '../../../document/format/walk.ts';
-import { ParsedTexts } from '../../../document/inline/texts.ts';
+import { toPlainText } from '../../../document/inline/parse.ts';
 import { folded } from '../../../document/text/characters.ts';
 import { withoutReferences } from '../../../document/text/note-references.ts';
 import { stemsOf } from '../../../document/text/stems.ts';
@@ -27,8 +27,8 @@ export function comparedStems(text: string, language: string): string[] {
 }
 
 /** The visible texts of the blocks, without code, alternative texts and references to notes. */
-export function visibleTexts(blocks: readonly Block[], texts = new ParsedTexts()): string[] {
+export function visibleTexts(blocks: readonly Block[]): string[] {
   return collectTexts({ version: 1, blocks: [...blocks] }).flatMap(({ text, markdown, kind }) =>
-    kind === 'altText' ? [] : [withoutReferences(markdown ? texts.plain(text) : text)],
+    kind === 'altText' ? [] : [withoutReferences(markdown ? toPlainText(text) : text)],
   );
 }
