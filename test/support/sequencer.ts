@@ -46,19 +46,13 @@ const LONG = [
   'threads/threads',
 ];
 
-/**
- * Lets no long file begin when the others are nearly done: it would have the machine to itself for a minute. The files
- * of one project stand together: Vitest ends a process that files share as soon as the next file is another project's.
- */
+/** Lets no long file begin when the others are nearly done: it would have the machine to itself for a minute. */
 export class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    const isShared = ({ project }: TestSpecification): number => Number(!project.config.isolate);
     const rank = ({ moduleId }: TestSpecification): number => {
       const place = LONG.findIndex((file) => moduleId.endsWith(`/test/${file}.test.ts`));
       return place === -1 ? LONG.length : place;
     };
-    return (await super.sort(files)).sort(
-      (one, other) => isShared(one) - isShared(other) || rank(one) - rank(other),
-    );
+    return (await super.sort(files)).sort((one, other) => rank(one) - rank(other));
   }
 }

@@ -1,6 +1,8 @@
 /** Translations in the source language, or in a third one. */
 
-import { eld } from 'eld/extrasmall';
+import { createRequire } from 'node:module';
+import { fileURLToPath } from 'node:url';
+import type { eld as Eld } from 'eld/extrasmall';
 import { languageName } from '../../../language-names.ts';
 import { folded } from '../../text/characters.ts';
 import { type Defect, untranslated } from './defects.ts';
@@ -40,11 +42,29 @@ const SAME_WORDS = 0.8;
 
 /** The detector's codes where they differ from ours. */
 const CODES: Readonly<Record<string, string>> = { nb: 'no', nn: 'no', fil: 'tl', iw: 'he', in: 'id' };
-const KNOWN = new Set(Object.values(eld.info().Languages));
 /** Scripts that the detector knows a language in, where it is not the usual one. */
 const LEARNED: Readonly<Record<string, string>> = { ku: 'Arab' };
 /** Languages that in Latin letters read like another one. */
 const IN_LATIN: Readonly<Record<string, string>> = { bs: 'hr', sr: 'hr' };
+
+interface Detector {
+  readonly eld: typeof Eld;
+  /** The codes of the languages that it knows. */
+  readonly known: ReadonlySet<string>;
+}
+
+let loaded: Detector | undefined;
+
+/** Loaded with the first text: its tables take 29 MB, which most threads and servers never need. */
+function detector(): Detector {
+  if (loaded === undefined) {
+    // By its path: the package names this entry for `import` alone.
+    const path = fileURLToPath(import.meta.resolve('eld/extrasmall'));
+    const { eld } = createRequire(import.meta.url)(path) as { readonly eld: typeof Eld };
+    loaded = { eld, known: new Set(Object.values(eld.info().Languages)) };
+  }
+  return loaded;
+}
 
 /** The detector's code of a language as the text writes it; null when it does not know the language so. */
 function codeFor(tag: string, text: string): string | null {
@@ -53,7 +73,7 @@ function codeFor(tag: string, text: string): string | null {
   const learned = LEARNED[base] ?? new Intl.Locale(base).maximize().script;
   const isOther = isWrittenIn(text, tag) && !isWrittenIn(text, `${base}-${learned}`);
   const there = isOther ? IN_LATIN[base] : code;
-  return there !== undefined && KNOWN.has(there) ? there : null;
+  return there !== undefined && detector().known.has(there) ? there : null;
 }
 
 /** True when at least half of the letters are of the language's script, or when that is unknown. */
@@ -66,7 +86,7 @@ function isWrittenIn(text: string, tag: string): boolean {
 export const ECHO = 'the text came back untranslated';
 
 const scoresOf = (text: string): Readonly<Record<string, number>> =>
-  eld.detect(text.slice(0, READ)).getScores();
+  detector().eld.detect(text.slice(0, READ)).getScores();
 
 /** The best language with this lead over the wanted one that is not confused with it; null when there is none. */
 function bestInstead(scores: Readonly<Record<string, number>>, wanted: string, ahead: number): string | null {
