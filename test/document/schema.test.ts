@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parseDocument, STORED_BOUNDS } from '../../src/document/format/parse.ts';
-import { countWords } from '../../src/document/format/words.ts';
+import { countTextWords, countWords } from '../../src/document/format/words.ts';
 import { anyDocument } from './arbitraries.ts';
 
 const UUID = '0f0f0f0f-0000-0000-0000-000000000001';
@@ -222,6 +222,16 @@ describe('counting words', () => {
     expect(count('これは日本語の文章です。')).toBeGreaterThan(3);
     expect(count('สวัสดีชาวโลก')).toBeGreaterThan(1);
     expect(count('...  — !')).toBe(0);
+  });
+
+  it('counts letters and digits without a break as the one word that they are in Unicode', () => {
+    const unicode = new Intl.Segmenter('en', { granularity: 'word' });
+    fc.assert(
+      fc.property(fc.stringMatching(/^[A-Za-z0-9]{1,40}$/), (text) => {
+        const words = [...unicode.segment(text)].filter(({ isWordLike }) => isWordLike);
+        expect(countTextWords(text)).toBe(words.length);
+      }),
+    );
   });
 
   // contract.md F10

@@ -8,8 +8,12 @@ import { collectTexts } from './walk.ts';
 // A fixed locale: the price must not depend on the machine's.
 const SEGMENTER = new Intl.Segmenter('en', { granularity: 'word' });
 
+/** A text like those of most cells of a table: one word by Unicode's rules, which take long to apply. */
+const ONE_WORD = /^[A-Za-z0-9]+$/;
+
 /** Words in a plain text, in any language, by Unicode word boundaries and dictionaries. */
 export function countTextWords(text: string): number {
+  if (ONE_WORD.test(text)) return 1;
   let count = 0;
   for (const segment of SEGMENTER.segment(text)) if (segment.isWordLike) count += 1;
   return count;
