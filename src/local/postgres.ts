@@ -71,7 +71,7 @@ export function restartPostgres(engine: PostgresEngine, options: PostgresOptions
   return startPostgres({ ...options, port: Number(new URL(engine.databaseUrl).port) });
 }
 
-/** Whether an earlier process's engine still runs and responds within 5 s, and so can be used. */
+/** Whether an earlier process's engine still runs and responds within 10 s, and so can be used. */
 export async function postgresResponds(engine: PostgresEngine): Promise<boolean> {
   const deadline = Date.now() + 5_000;
   while (isAlive(engine.process) && Date.now() < deadline) {
@@ -169,13 +169,32 @@ async function connects(databaseUrl: string): Promise<boolean> {
 }
 
 async function withClient<T>(connectionString: string, use: (client: pg.Client) => Promise<T>): Promise<T> {
-  const client = new pg.Client({ connectionString, connectionTimeoutMillis: 5_000 });
-  // A lost connection also rejects the query; without a listener the event would end the process.
-  client.on('error', () => undefined);
+  const client = await login(connectionString);
   try {
-    await client.connect();
     return await use(client);
   } finally {
-    await client.end().catch(() => undefined);
+    await close(client);
   }
 }
+
+/** While this process loads its modules, a login can time out although Postgres has responded: it is tried again. */
+const LOGIN_TRIES = 2;
+
+async function login(connectionString: string): Promise<pg.Client> {
+  for (let tried = 1; ; tried += 1) {
+    const client = new pg.Client({ connectionString, connectionTimeoutMillis: 5_000 });
+    // A lost connection also rejects the query; without a listener the event would end the process.
+    client.on('error', () => undefined);
+    try {
+      await client.connect();
+      return client;
+    } catch (error) {
+      await close(client);
+      // What the system or Postgres refuses has a code.
+      const isTimeout = errorCode(error) === undefined;
+      if (!isTimeout || tried === LOGIN_TRIES) throw error;
+    }
+  }
+}
+
+const close = (client: pg.Client): Promise<void> => client.end().catch(() => undefined);

@@ -30,7 +30,7 @@ const EXTENSIONS = [cjkFriendlyExtension(), { disable: { null: DISABLED } }];
 
 const SPECIAL = /[\\`*_[<&]/;
 
-/** Texts in their parsed form, while `parsingOnce` runs. */
+/** Parsed texts by their Markdown, while `parsingOnce` runs. */
 let known: Map<string, ParsedInline> | null = null;
 
 /** A parsed `markdown` text, and the problems with it. */
@@ -41,9 +41,9 @@ export interface ParsedInline {
 }
 
 /**
- * Parses equal texts once while `work` runs, which must be synchronous: a document is read again and again on its way.
- * They share their links.
- * @param texts what is parsed already
+ * While `work` runs, each text is parsed once, however often a document is read on its way. Equal texts share their links.
+ * @param work must be synchronous
+ * @param texts in their parsed form, where it is known already
  */
 export function parsingOnce<Result>(work: () => Result, texts?: ReadonlyMap<string, ParsedInline>): Result {
   if (known !== null) return work();

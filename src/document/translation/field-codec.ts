@@ -142,7 +142,7 @@ function encodeMarkdown(markdown: string): EncodedField {
   };
 }
 
-/** A text without anything to keep, as most cells of a large table are: no tag of a translation means anything in it. */
+/** A plain text without literals and links, as most cells of a large table are: no tag of a translation stands for anything. */
 function encodeBare(text: string): EncodedField {
   const { before, nodes, after } = trimEdges([text]);
   return {
