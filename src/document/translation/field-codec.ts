@@ -9,7 +9,7 @@ import { type InlineNode, type InlineRun, type LinkTarget, NO_MARKS, nestRuns } 
 import { cutAtWord } from '../text/characters.ts';
 import { findLiterals, type Literal, type TextRange } from '../text/literals.ts';
 import { widenToFirst } from './place-links.ts';
-import { type TagContent, type TagNode, tagText } from './tags.ts';
+import type { TagContent, TagNode } from './tags.ts';
 
 /** A field in protected form. Encoding is deterministic: the same field always gets the same tag ids. */
 export interface EncodedField {
@@ -37,12 +37,8 @@ interface Atom {
   readonly isNamed: boolean;
 }
 
-const NONE: ReadonlyMap<number, string> = new Map();
-
-const namedOf = (atoms: ReadonlyMap<number, Atom>): ReadonlyMap<number, string> =>
-  atoms.size === 0
-    ? NONE
-    : new Map([...atoms].flatMap(([id, { text, isNamed }]) => (isNamed ? [[id, text] as const] : [])));
+const namedOf = (atoms: ReadonlyMap<number, Atom>): Map<number, string> =>
+  new Map([...atoms].flatMap(([id, { text, isNamed }]) => (isNamed ? [[id, text] as const] : [])));
 
 class TagIds {
   private last = 0;
@@ -142,24 +138,11 @@ function encodeMarkdown(markdown: string): EncodedField {
   };
 }
 
-/** A plain text without literals and links, as most cells of a large table are: no tag of a translation stands for anything. */
-function encodeBare(text: string): EncodedField {
-  const { before, nodes, after } = trimEdges([text]);
-  return {
-    nodes,
-    titles: NONE,
-    placeholders: NONE,
-    meaningOf: ({ tag }) => JSON.stringify([tag, null, null]),
-    decode: (translated) => ({ text: before + tagText(trimEdges(translated).nodes) + after }),
-  };
-}
-
 function encodePlain(text: string, links: readonly ArticleLink[]): EncodedField {
-  const literals = findLiterals(text);
-  if (literals.length + links.length === 0) return encodeBare(text);
   const ids = new TagIds();
   const atoms = new Map<number, Atom>();
   const linkOf = new Map<number, number>();
+  const literals = findLiterals(text);
   const content = new LiteralText(text, literals, ids, atoms);
   const nodes: TagContent[] = [];
   const open: { node: TagNode; end: number }[] = [];
@@ -186,7 +169,7 @@ function encodePlain(text: string, links: readonly ArticleLink[]): EncodedField 
   const outer = trimEdges(nodes);
   return {
     nodes: outer.nodes,
-    titles: NONE,
+    titles: new Map(),
     placeholders: namedOf(atoms),
     meaningOf: ({ tag, id }) => JSON.stringify([tag, links[linkOf.get(id) ?? -1]?.articleId, atoms.get(id)]),
     decode(translated) {
