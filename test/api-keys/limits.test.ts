@@ -1,7 +1,5 @@
 import net from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
@@ -19,6 +17,7 @@ import {
   type TestApi,
   type TestWorkspace,
 } from '../http/support/api.ts';
+import { collectGarbage } from '../support/collect-garbage.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 
 let database: TestDatabase;
@@ -127,11 +126,9 @@ test('it has room for 10,000 keys in all, for 50,000 with rotated ones, and for 
   expect(await wins(workspace)).toBe(4);
 }, 120_000);
 
-setFlagsFromString('--expose-gc');
-const collect = runInNewContext('gc') as () => void;
 /** Bytes in use after a collection. */
 function inUse(): number {
-  collect();
+  collectGarbage();
   const { heapUsed, arrayBuffers } = process.memoryUsage();
   return heapUsed + arrayBuffers;
 }

@@ -1,8 +1,6 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
@@ -15,12 +13,10 @@ import { defineRoute } from '../../src/http/route.ts';
 import { type ArticleId, newId } from '../../src/ids.ts';
 import { createProject } from '../../src/projects/create.ts';
 import { documentOf, paragraph } from '../articles/support.ts';
+import { collectGarbage } from '../support/collect-garbage.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { eventually } from '../support/wait.ts';
 import { createWorkspace, edgeRoutes, startApi, type TestApi, type TestWorkspace } from './support/api.ts';
-
-setFlagsFromString('--expose-gc');
-const collectGarbage = runInNewContext('gc') as () => void;
 
 const KIB = 1024;
 const MIB = 1024 * KIB;

@@ -1,11 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import { expect, test } from 'vitest';
+import { collectGarbage } from '../support/collect-garbage.ts';
 import { startTestService } from '../support/service.ts';
-
-setFlagsFromString('--expose-gc');
-const collectGarbage: () => void = runInNewContext('gc');
 
 /** The bundle of workflows alone takes four megabytes of each of a worker's five runtimes. */
 const LEFT_OF_A_WORKER = 10_000_000;
