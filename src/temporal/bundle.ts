@@ -18,5 +18,7 @@ export const bundleWorkflows = (): Promise<WorkflowBundleWithSourceMap> =>
   bundleWorkflowCode({
     workflowsPath: pathOf('index.ts'),
     workflowInterceptorModules: [pathOf('trace-headers.ts')],
+    // The source map, without the sources: with them it is twice the code, and each worker and thread reads both.
+    webpackConfigHook: (config) => ({ ...config, devtool: 'inline-nosources-source-map' }),
     logger,
   });
