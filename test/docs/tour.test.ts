@@ -6,6 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { expect, onTestFinished, test } from 'vitest';
 import { memoryFolder } from '../support/memory-folder.ts';
+import { WITH_THREADS } from '../support/processes.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const { DATABASE_URL: _, TEMPORAL_ADDRESS: __, ...environment } = process.env;
@@ -85,7 +86,8 @@ test('the tour works as it is written, block by block, and prints what it says',
   timeout: 300_000,
 }, async () => {
   const folder = mkdtempSync(join(memoryFolder(), 'wcs-tour-'));
-  const env = { ...environment, DATA_DIR: folder, LOG_LEVEL: 'warn', PORT: String(await freePort()) };
+  const port = String(await freePort());
+  const env = { ...environment, ...WITH_THREADS, DATA_DIR: folder, LOG_LEVEL: 'warn', PORT: port };
   const { start, blocks } = readTour();
   expect(blocks.length).toBeGreaterThan(10);
 

@@ -1,5 +1,5 @@
 import { describe, expect, inject, it, type TestContext } from 'vitest';
-import { type ServiceProcess, startProcess } from '../support/processes.ts';
+import { type ServiceProcess, startProcess, WITH_THREADS } from '../support/processes.ts';
 import { startReceiver } from '../support/receiver.ts';
 import { startTestService } from '../support/service.ts';
 import { startTcpProxy } from '../support/tcp-proxy.ts';
@@ -73,7 +73,8 @@ describe.concurrent('a translation survives', () => {
   // contract.md T19
   it('its worker killed in the middle, twice', async ({ onTestFinished }) => {
     const { service, calls, workspace, expectOnce } = await serveOne(onTestFinished);
-    let process: ServiceProcess = await startProcess('worker.ts', service.env);
+    const start = () => startProcess('worker.ts', { ...service.env, ...WITH_THREADS });
+    let process: ServiceProcess = await start();
     const { job } = await calls.translate(workspace, 40_000);
     for (const progress of [10, 45]) {
       await eventually(
@@ -82,7 +83,7 @@ describe.concurrent('a translation survives', () => {
       );
       process.kill('SIGKILL');
       expect(await process.ended).toBe('SIGKILL');
-      process = await startProcess('worker.ts', service.env);
+      process = await start();
     }
     await expectOnce(job, 40);
     process.kill('SIGTERM');

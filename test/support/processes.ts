@@ -16,6 +16,9 @@ export const bareEnvironment = (): NodeJS.ProcessEnv => {
   return { PATH, HOME, NODE_COMPILE_CACHE };
 };
 
+/** Lets the workflows of a worker run in threads, as in production; those of other tests run on its main thread. */
+export const WITH_THREADS = { TEMPORAL_DEBUG: '0' };
+
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const running = new Set<ChildProcess>();
 process.on('exit', () => {
@@ -29,9 +32,10 @@ export async function startProcess(
 ): Promise<ServiceProcess> {
   // As the image starts it.
   const options = file === 'server.ts' ? ['--max-old-space-size=384', '--max-semi-space-size=8'] : [];
+  const { TEMPORAL_DEBUG } = process.env;
   const child = spawn(process.execPath, [...options, file], {
     cwd: root,
-    env: { ...bareEnvironment(), ...env, LOG_LEVEL: 'info' },
+    env: { ...bareEnvironment(), TEMPORAL_DEBUG, ...env, LOG_LEVEL: 'info' },
     stdio: ['ignore', 'ignore', 'pipe'],
   });
   running.add(child);

@@ -4,7 +4,7 @@ import type { DeliveryId, EndpointId } from '../../../src/ids.ts';
 import type { RunningWorker } from '../../../src/processes/worker.ts';
 import { deliveryWorkflowId } from '../../../src/temporal/ids.ts';
 import { emit, emitSingle, makeDue, readDeliveryRow, register, untilDelivery } from '../../support/events.ts';
-import { startProcess } from '../../support/processes.ts';
+import { startProcess, WITH_THREADS } from '../../support/processes.ts';
 import { type Receiver, startReceiver } from '../../support/receiver.ts';
 import { type TestWorkspace, useTestService } from '../../support/service.ts';
 import { startTcpProxy, type TcpProxy } from '../../support/tcp-proxy.ts';
@@ -205,7 +205,7 @@ it('a run that Temporal does not know, whose sixth attempt had begun, makes that
 // contract.md D14
 it('two workers, one killed in mid-attempt: every event arrives, under one delivery id, and the lost attempt is made again', async () => {
   await worker.stop();
-  const lost = await startProcess('worker.ts', workerEnv);
+  const lost = await startProcess('worker.ts', { ...workerEnv, ...WITH_THREADS });
   let hold: () => void = () => undefined;
   receiver.answer = () =>
     new Promise<number>((resolve) => {
