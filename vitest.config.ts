@@ -21,8 +21,10 @@ const common = {
   hookTimeout: 120_000,
 };
 
-/** About what a process has one of: its threads, its memory, its list of the busiest tenants. */
-const APART = ['processes/*', 'threads/*', 'metrics/top'].map((files) => `test/${files}.test.ts`);
+/** About what a process has one of: its threads, its memory, its tracing, its list of the busiest tenants. */
+const APART = ['processes/*', 'threads/*', 'metrics/top', 'tracing/{sdk,spans}'].map(
+  (files) => `test/${files}.test.ts`,
+);
 
 export default defineConfig({
   test: {
