@@ -6,8 +6,10 @@ import { eventually } from './wait.ts';
 
 export interface Operator {
   readonly client: Client;
-  /** The activity that waits or runs in a run, as the Temporal UI shows it. */
-  pendingActivity(workflowId: string): Promise<{ id: string; attempt: number } | undefined>;
+  /** The activity that waits for a retry or runs in a run, as the Temporal UI shows it. */
+  pendingActivity(
+    workflowId: string,
+  ): Promise<{ id: string; attempt: number; isWaiting: boolean } | undefined>;
   /** Makes a waiting retry come after a second instead of its own wait. */
   hurry(workflowId: string): Promise<void>;
   /** Resets the run's activity: attempts begin at 1 again, now. */
@@ -53,7 +55,8 @@ export async function connectOperator(address = inject('temporalAddress')): Prom
     async pendingActivity(workflowId) {
       const [activity] = (await describe(workflowId)).raw.pendingActivities ?? [];
       if (activity === undefined) return undefined;
-      return { id: activity.activityId ?? '', attempt: activity.attempt ?? 0 };
+      const { activityId, attempt, nextAttemptScheduleTime } = activity;
+      return { id: activityId ?? '', attempt: attempt ?? 0, isWaiting: nextAttemptScheduleTime != null };
     },
     async hurry(workflowId) {
       const activity = await eventually(
