@@ -1,10 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { expect, onTestFinished, test } from 'vitest';
+import { freePorts } from '../../src/ports.ts';
 import { memoryFolder } from '../support/memory-folder.ts';
 import { WITH_THREADS } from '../support/processes.ts';
 
@@ -33,14 +33,6 @@ function readTour(): { start: string; blocks: Block[] } {
 
 const pattern = (printed: string): RegExp =>
   new RegExp(`^${printed.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&').replaceAll('…', '[^\\n]+?')}$`);
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const address = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  return typeof address === 'object' && address !== null ? address.port : 0;
-}
 
 /** A bash that is fed as a person feeds it; both of its outputs in one. */
 function terminal(env: NodeJS.ProcessEnv) {
@@ -86,8 +78,8 @@ test('the tour works as it is written, block by block, and prints what it says',
   timeout: 300_000,
 }, async () => {
   const folder = mkdtempSync(join(memoryFolder(), 'wcs-tour-'));
-  const port = String(await freePort());
-  const env = { ...environment, ...WITH_THREADS, DATA_DIR: folder, LOG_LEVEL: 'warn', PORT: port };
+  const [port = 0, hookPort = 0] = await freePorts(2);
+  const env = { ...environment, ...WITH_THREADS, DATA_DIR: folder, LOG_LEVEL: 'warn', PORT: String(port) };
   const { start, blocks } = readTour();
   expect(blocks.length).toBeGreaterThan(10);
 
@@ -104,7 +96,7 @@ test('the tour works as it is written, block by block, and prints what it says',
   onTestFinished(() => second.signal('SIGKILL'));
   const own = {
     'http://127.0.0.1:3000': `http://127.0.0.1:${env.PORT}`,
-    'HOOK_PORT=4000': `HOOK_PORT=${await freePort()}`,
+    'HOOK_PORT=4000': `HOOK_PORT=${hookPort}`,
     '.data/receiver.log': join(folder, 'receiver.log'),
   };
   for (const [index, { commands, printed }] of blocks.entries()) {
