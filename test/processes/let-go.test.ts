@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { collectGarbage } from '../support/collect-garbage.ts';
 import { startTestService } from '../support/service.ts';
 
-/** The bundle of workflows alone takes four megabytes of each of a worker's five runtimes. */
+/** The bundle of workflows alone takes three megabytes of each of a worker's five runtimes. */
 const LEFT_OF_A_WORKER = 10_000_000;
 const WORKERS = 4;
 

@@ -12,8 +12,8 @@ export interface ServiceProcess {
 
 /** What a process of ours has of this one's environment. */
 export const bareEnvironment = (): NodeJS.ProcessEnv => {
-  const { PATH, HOME, NODE_COMPILE_CACHE } = process.env;
-  return { PATH, HOME, NODE_COMPILE_CACHE };
+  const { PATH, HOME, NODE_COMPILE_CACHE, TEMPORAL_DEBUG } = process.env;
+  return { PATH, HOME, NODE_COMPILE_CACHE, TEMPORAL_DEBUG };
 };
 
 /** Lets the workflows of a worker run in threads, as in production; those of other tests run on its main thread. */
@@ -32,10 +32,9 @@ export async function startProcess(
 ): Promise<ServiceProcess> {
   // As the image starts it.
   const options = file === 'server.ts' ? ['--max-old-space-size=384', '--max-semi-space-size=8'] : [];
-  const { TEMPORAL_DEBUG } = process.env;
   const child = spawn(process.execPath, [...options, file], {
     cwd: root,
-    env: { ...bareEnvironment(), TEMPORAL_DEBUG, ...env, LOG_LEVEL: 'info' },
+    env: { ...bareEnvironment(), ...env, LOG_LEVEL: 'info' },
     stdio: ['ignore', 'ignore', 'pipe'],
   });
   running.add(child);
