@@ -34,39 +34,41 @@ const pause = () => new Promise((resolve) => setTimeout(resolve, 1_000));
 const takeLock = (id: string) =>
   sql`SELECT FROM articles WHERE id = ${id} FOR UPDATE NOWAIT`.execute(service.db);
 
-/** While no thread is free: the request waits, and nobody else waits for the article. */
-async function answerWithoutLock(id: string, request: () => Promise<{ status: number }>): Promise<number> {
-  const busy = occupyThreads();
-  let answered = false;
-  const response = request().finally(() => {
-    answered = true;
-  });
-  await pause();
-  expect(answered).toBe(false);
-  await takeLock(id);
-  await busy;
-  return (await response).status;
-}
-
 // contract.md F15
-it.each([
-  ['publishing', 'publish', {}, 200],
-  ['duplication', 'duplicate', {}, 201],
-  ['a translation', 'translations', { language: 'es' }, 202],
-])('%s of a large article holds no lock while it waits for a thread', async (_, path, body, status) => {
-  const workspace = await service.workspace(100);
-  const { id } = await createArticle(service.db, workspace, await service.project(workspace), {
-    document: longDocument(5_000),
-    status: 'APPROVED',
-  });
-  // Publishing waits for a thread only to do again what an older renderer has made.
-  await service.db
-    .updateTable('articles')
-    .set({ rendered_by: RENDERER - 1 })
-    .where('id', '=', id)
-    .execute();
-  const request = () => service.call(workspace.key, 'POST', `/api/articles/${id}/${path}`, body);
-  expect(await answerWithoutLock(id, request)).toBe(status);
+it('publishing, duplication and a translation of large articles hold no lock while they wait for a thread', async () => {
+  const requests = await Promise.all(
+    (
+      [
+        ['publish', {}, 200],
+        ['duplicate', {}, 201],
+        ['translations', { language: 'es' }, 202],
+      ] as const
+    ).map(async ([path, body, expected]) => {
+      const workspace = await service.workspace(100);
+      const { id } = await createArticle(service.db, workspace, await service.project(workspace), {
+        document: longDocument(5_000),
+        status: 'APPROVED',
+      });
+      // Publishing waits for a thread only to do again what an older renderer has made.
+      await service.db
+        .updateTable('articles')
+        .set({ rendered_by: RENDERER - 1 })
+        .where('id', '=', id)
+        .execute();
+      const send = () => service.call(workspace.key, 'POST', `/api/articles/${id}/${path}`, body);
+      return { id, path, expected, send };
+    }),
+  );
+  const busy = occupyThreads();
+  const answered: string[] = [];
+  const responses = requests.map(({ path, send }) => send().finally(() => answered.push(path)));
+  await pause();
+  // Nobody else waits for the articles.
+  expect(answered).toEqual([]);
+  for (const { id } of requests) await takeLock(id);
+  await busy;
+  const statuses = (await Promise.all(responses)).map(({ status }) => status);
+  expect(statuses).toEqual(requests.map(({ expected }) => expected));
 });
 
 const setAddress = (id: ArticleId) =>

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { CategoryId, ProjectId } from '../../src/ids.ts';
+import type { CategoryId } from '../../src/ids.ts';
 import { createArticle, type TestArticle } from '../support/articles.ts';
 import { type Answer, type TestWorkspace, useTestService } from '../support/service.ts';
 import { categoryCalls, publishMany } from './support.ts';
@@ -12,11 +12,9 @@ const ROUNDS = 100;
 
 let calls: ReturnType<typeof categoryCalls>;
 let workspace: TestWorkspace;
-let projectId: ProjectId;
 beforeAll(async () => {
   calls = categoryCalls(service);
   workspace = await service.workspace();
-  projectId = await service.project(workspace);
 });
 afterAll(async () => {
   // A deadlock that a retry hid from the client would still be one. Backends report once a second.
@@ -28,12 +26,12 @@ afterAll(async () => {
 
 const statuses = (answers: readonly Answer[]): number[] => answers.map(({ status }) => status).sort();
 
-const published = (count: number): Promise<TestArticle[]> =>
-  Promise.all(
-    Array.from({ length: count }, () =>
-      createArticle(service.db, workspace, projectId, { status: 'PUBLISHED' }),
-    ),
+const published = async (own: TestWorkspace, count: number): Promise<TestArticle[]> => {
+  const projectId = await service.project(own);
+  return Promise.all(
+    Array.from({ length: count }, () => createArticle(service.db, own, projectId, { status: 'PUBLISHED' })),
   );
+};
 
 // contract.md C5
 test('of two creates of one name in different case at once, one succeeds and one is 409: 100 rounds', async () => {
@@ -74,25 +72,26 @@ test('names of one slug at once all succeed with the suffixes from 2 on, created
 });
 
 test('a category deleted while it is assigned is carried by nothing afterwards, and no request gets a 5xx: 100 rounds', async () => {
-  const articles = await published(3);
-  const kept = await calls.category(workspace, { en: 'Kept' });
+  const own = await service.workspace();
+  const articles = await published(own, 3);
+  const kept = await calls.category(own, { en: 'Kept' });
   const seen = new Set<string>();
   for (let round = 0; round < ROUNDS; round += 1) {
-    const doomed = await calls.category(workspace, { en: `Doomed ${round}` });
+    const doomed = await calls.category(own, { en: `Doomed ${round}` });
     const [removed, ...assigned] = await Promise.all([
-      sleep(round % 5).then(() => calls.remove(workspace, doomed.id)),
+      sleep(round % 5).then(() => calls.remove(own, doomed.id)),
       ...articles.map(({ id }, index) =>
-        calls.assign(workspace, id, index % 2 === 0 ? [doomed.id, kept.id] : [kept.id, doomed.id]),
+        calls.assign(own, id, index % 2 === 0 ? [doomed.id, kept.id] : [kept.id, doomed.id]),
       ),
       // Takes it off again, which meets the deletion at the link's row.
-      calls.assign(workspace, articles[0]?.id ?? '', [kept.id]),
+      calls.assign(own, articles[0]?.id ?? '', [kept.id]),
     ]);
     expect(removed.status).toBe(200);
     for (const { status } of assigned) {
       expect([200, 400]).toContain(status);
       seen.add(`${status} ${removed.body.articleCount}`);
     }
-    const after = await calls.list(workspace);
+    const after = await calls.list(own);
     expect(after.map(({ id }: { id: string }) => id)).not.toContain(doomed.id);
   }
   // Both orders have happened: deleted first, and assigned first.
@@ -101,11 +100,8 @@ test('a category deleted while it is assigned is carried by nothing afterwards, 
 
 test('an endpoint deleted while a rename fans out costs neither a 5xx nor an event: 100 rounds', async () => {
   const own = await service.workspace();
-  const ownProject = await service.project(own);
   const category = await calls.category(own, { en: 'Fan' });
-  const carriers = await Promise.all(
-    Array.from({ length: 20 }, () => createArticle(service.db, own, ownProject, { status: 'PUBLISHED' })),
-  );
+  const carriers = await published(own, 20);
   for (const { id } of carriers) await calls.assign(own, id, [category.id]);
   const staying = await calls.endpoint(own, ['article.updated']);
   await calls.forgetEvents(own);
@@ -154,7 +150,6 @@ test('publishing while the categories are renamed, deleted and assigned is neith
   await calls.assign(own, page.id, [other.id, category.id]);
   for (let round = 0; round < ROUNDS; round += 1) {
     await service.db.updateTable('articles').set({ status: 'APPROVED' }).where('id', '=', page.id).execute();
-    await calls.forgetEvents(own);
     const doomed = await calls.category(own, { en: `Doomed with it ${round}` });
     await calls.assign(own, page.id, [doomed.id, other.id, category.id]);
     const answers = await Promise.all([

@@ -3,7 +3,7 @@ import { readdirSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'kysely';
 import { type Migration, Migrator } from 'kysely/migration';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { afterEach, beforeEach, expect, it, onTestFinished } from 'vitest';
 import { articleColumns } from '../../src/articles/queries.ts';
 import { showArticle } from '../../src/articles/show.ts';
 import { assetPath } from '../../src/blobs/asset.ts';
@@ -209,14 +209,18 @@ it('renders stored articles with places, keeps where links led, and reports only
 });
 
 it('is content with a schema that a later release has changed, and says what to do with an older one', async () => {
-  const [newest = ''] = (await migrateToLatest(database.db)).reverse();
+  const current = await createTestDatabase();
+  onTestFinished(() => current.drop());
+  const { rows } = await sql<{ name: string }>`
+    SELECT name FROM kysely_migration ORDER BY name DESC LIMIT 1`.execute(current.db);
+  const newest = rows[0]?.name;
   await sql`INSERT INTO kysely_migration (name, timestamp) VALUES ('9999_later', '2999-01-01T00:00:00.000Z')`.execute(
-    database.db,
+    current.db,
   );
-  await requireSchema(database.db);
-  expect(await migrateToLatest(database.db)).toEqual([]);
-  await sql`DELETE FROM kysely_migration WHERE name = ${newest}`.execute(database.db);
-  await expect(requireSchema(database.db)).rejects.toThrow(
+  await requireSchema(current.db);
+  expect(await migrateToLatest(current.db)).toEqual([]);
+  await sql`DELETE FROM kysely_migration WHERE name = ${newest}`.execute(current.db);
+  await expect(requireSchema(current.db)).rejects.toThrow(
     `it lacks ${newest}. Run \`npm run migrate\` first.`,
   );
 });

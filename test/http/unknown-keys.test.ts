@@ -1,3 +1,4 @@
+import { Agent, get } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { generateKey } from '../../src/api-keys/key-format.ts';
@@ -19,11 +20,21 @@ beforeAll(async () => {
   api = await startApi(database.db, { limits: { ...DEFAULT_HTTP_LIMITS, perKey: 0 } });
 });
 afterAll(async () => {
+  agent.destroy();
   await api.close();
   await database.drop();
 });
 
 const whoami = (key: string) => api.call('GET', '/api/whoami', { key });
+const agent = new Agent({ keepAlive: true });
+/** Cheaper than {@link whoami}: there are 10,000 of them. */
+const statusFor = (key: string): Promise<number | undefined> =>
+  new Promise((resolve, reject) => {
+    const options = { agent, headers: { authorization: `Bearer ${key}` } };
+    get(`${api.url}/api/whoami`, options, (response) =>
+      response.resume().once('end', () => resolve(response.statusCode)),
+    ).once('error', reject);
+  });
 
 /** Tries at most three times, and waits for Retry-After between them. */
 async function triesUntilServed(key: string): Promise<number> {
@@ -44,12 +55,12 @@ test('10,000 unknown keys of an address keep no valid key of that address out', 
   const flood = Array.from({ length: 100 }, async () => {
     while (sent < 10_000) {
       sent += 1;
-      expect([401, 429]).toContain((await whoami(generateKey().key)).status);
+      expect([401, 429]).toContain(await statusFor(generateKey().key));
     }
   });
   const recognised = async () => {
     let served = 0;
-    for (; sent < 10_000; served += 1) expect((await whoami(workspace.ownerKey)).status).toBe(200);
+    for (; sent < 10_000; served += 1) expect(await statusFor(workspace.ownerKey)).toBe(200);
     return served;
   };
   const unrecognised = async () => {

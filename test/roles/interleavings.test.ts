@@ -28,7 +28,7 @@ import { deleteWorkspace } from '../../src/workspaces/delete.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 
 /** Verbs of authority in all; `npm run soak:authority` makes 10,000. */
-const INTERLEAVINGS = Number(process.env.AUTHORITY_INTERLEAVINGS ?? 200);
+const INTERLEAVINGS = Number(process.env.AUTHORITY_INTERLEAVINGS ?? 120);
 const WRITERS = 4;
 const MAX_WAIT_MS = 2_000;
 const guard = createAddressGuard({ allowedNetworks: parseNetworks('127.0.0.0/8') });

@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest';
+import { beforeAll, expect, it } from 'vitest';
 import type { EndpointId } from '../../../src/ids.ts';
 import { emit, emitTogether, register, rowsOf } from '../../support/events.ts';
 import { startReceiver } from '../../support/receiver.ts';
@@ -8,14 +8,16 @@ import { subscribe, untilAll, untilReceived } from '../relay/support.ts';
 import { bucket } from './support.ts';
 
 const service = useTestService();
+beforeAll(async () => {
+  await service.startWorker();
+});
 
 const paceOf = ({ id }: { id: EndpointId }) =>
   service.db.selectFrom('webhook_paces').selectAll().where('endpoint_id', '=', id).executeTakeFirst();
 
 // contract.md W73 and W77
 it('a receiver that takes fifty a second gets a backlog from two workers with few refusals, and a neighbour is not held up', async () => {
-  await service.startWorker();
-  await service.startWorker();
+  const second = await service.startWorker();
   const limited = await subscribe(service);
   const other = await subscribe(service);
   const limiter = bucket(50, 50, false);
@@ -41,13 +43,12 @@ it('a receiver that takes fifty a second gets a backlog from two workers with fe
     40_000,
   );
   expect(statuses.length - taken()).toBeLessThan(100);
-  await service.stopWorkers();
+  await second.stop();
   await Promise.all([limited.receiver.close(), other.receiver.close()]);
 }, 60_000);
 
 // contract.md W74
 it('nothing is sent before Retry-After, of a 503 as well, and waiting spends no attempt', async () => {
-  await service.startWorker();
   let refusedAt = 0;
   const at: number[] = [];
   const receiver = await startReceiver((_request, response) => {
@@ -71,13 +72,11 @@ it('nothing is sent before Retry-After, of a 503 as well, and waiting spends no 
   const rows = await rowsOf(service, workspace);
   const attempted = rows.filter(({ attempts }) => attempts > 0);
   expect(attempted.every(({ attempts }) => attempts === 1)).toBe(true);
-  await service.stopWorkers();
   await receiver.close();
 }, 60_000);
 
 // contract.md W76
 it('a rate limit bounds what is sent, in runs and in bursts, until it is removed', async () => {
-  await service.startWorker();
   const { workspace, endpoint, receiver } = await subscribe(service);
   const settings = (rateLimit: number | null) =>
     service.call(workspace.key, 'PUT', `/api/workspaces/${workspace.id}/webhooks/${endpoint.id}/settings`, {
@@ -98,13 +97,11 @@ it('a rate limit bounds what is sent, in runs and in bursts, until it is removed
   const sentAt = Date.now();
   await untilReceived(receiver, 261);
   expect(Date.now() - sentAt).toBeLessThan(3_000);
-  await service.stopWorkers();
   await receiver.close();
 }, 60_000);
 
 // contract.md W75
 it('a run that meets a pace sends nothing until it has a place, and its attempt keeps its number', async () => {
-  await service.startWorker();
   const { workspace, endpoint, receiver } = await subscribe(service);
   receiver.answer = () => (receiver.received.length === 1 ? 500 : 204);
   const [id] = await emit(service, workspace);
@@ -124,6 +121,5 @@ it('a run that meets a pace sends nothing until it has a place, and its attempt 
   expect((second?.at ?? 0) - (first?.at ?? 0)).toBeGreaterThan(32_500);
   const [row] = await untilAll(service, workspace, ({ status }) => status === 'succeeded');
   expect(row).toMatchObject({ id, attempts: 2 });
-  await service.stopWorkers();
   await receiver.close();
 }, 90_000);

@@ -1,14 +1,25 @@
-import { beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { createDatabase, type Database } from '../../../src/db/database.ts';
 import { register } from '../../support/events.ts';
 import { useTestService } from '../../support/service.ts';
 import { bucket, fixedWindow, type Pace, paceAt, simulate } from './support.ts';
 
 const service = useTestService();
+/** Its one connection plans a statement once. */
+let db: Database;
 let pace: Pace;
+beforeAll(() => {
+  db = createDatabase({
+    connectionString: service.config.DATABASE_URL,
+    poolSize: 1,
+    prepareStatements: true,
+  });
+});
+afterAll(() => db.destroy());
 beforeEach(async () => {
   const workspace = await service.workspace();
   const { id } = await register(service, workspace, 'http://127.0.0.1:9/');
-  pace = paceAt(service.db, id);
+  pace = paceAt(db, id);
 });
 
 // contract.md W73

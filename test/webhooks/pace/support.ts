@@ -1,5 +1,6 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { Database } from '../../../src/db/database.ts';
+import { prepare } from '../../../src/db/prepared.ts';
 import type { EndpointId } from '../../../src/ids.ts';
 import { availableAt, isInForce, rateAt, spent, waitAt } from '../../../src/webhooks/pace/pace.ts';
 import { refuse } from '../../../src/webhooks/pace/refuse.ts';
@@ -35,17 +36,44 @@ export function fixedWindow(rate: number, says: boolean): Limiter {
   };
 }
 
+const instant = (at: number): RawBuilder<unknown> =>
+  sql`(timestamptz '2030-01-01' + make_interval(secs => ${at}))`;
+
+interface Seen {
+  epoch: number;
+  available: number;
+  wait: number;
+  rate: number;
+}
+
+interface Look {
+  id: EndpointId;
+  at: number;
+  due: number;
+}
+
+/** A simulation looks ten thousands of times: built and planned once, and it spends what it sees. */
+const lookAndSpend = prepare<Look, Seen>('test_look_and_spend', (_db, slot) => {
+  const now = instant(slot('at'));
+  const count = sql`least(seen.available, ${slot('due')}::integer)`;
+  return sql<Seen>`
+    WITH seen AS MATERIALIZED (
+      SELECT pace.epoch, ${availableAt(now)} AS available, ${waitAt(now)} AS wait, ${rateAt(now)} AS rate
+      FROM webhook_paces AS pace WHERE pace.endpoint_id = ${slot('id')} AND ${isInForce(now)}
+    ), spending AS (
+      UPDATE webhook_paces AS pace SET ${spent(count, now)} FROM seen
+      WHERE pace.endpoint_id = ${slot('id')} AND ${count} > 0
+    )
+    SELECT * FROM seen`;
+});
+
 /** The pace of one endpoint, at instants of a clock of the test: seconds since its beginning. */
 export function paceAt(db: Database, endpointId: EndpointId) {
-  const instant = (at: number): RawBuilder<unknown> =>
-    sql`(timestamptz '2030-01-01' + make_interval(secs => ${at}))`;
   return {
-    async look(at: number) {
-      const now = instant(at);
-      const { rows } = await sql<{ epoch: number; available: number; wait: number; rate: number }>`
-        SELECT pace.epoch, ${availableAt(now)} AS available, ${waitAt(now)} AS wait, ${rateAt(now)} AS rate
-        FROM webhook_paces AS pace WHERE pace.endpoint_id = ${endpointId} AND ${isInForce(now)}`.execute(db);
-      return rows[0];
+    /** @param due spends as many of these as are available */
+    async look(at: number, due = 0) {
+      const [seen] = await lookAndSpend(db, { id: endpointId, at, due });
+      return seen;
     },
     async spend(at: number, count: number) {
       await sql`UPDATE webhook_paces AS pace SET ${spent(sql`${count}::integer`, instant(at))}
@@ -130,12 +158,11 @@ export async function simulate(
   for (let at = 0; done + result.givenUp < count && at < 3_600; at = Math.min(...next)) {
     await store(at);
     const worker = next.indexOf(Math.min(...next));
-    const seen = await pace.look(at);
     const isHeld = refusals.some((one) => one.worker === worker);
     const due = fresh + retries.filter((retry) => retry.at <= at).length;
+    const seen = await pace.look(at, isHeld ? 0 : due);
     const most = isHeld ? 0 : (seen?.available ?? FIRST_IN_FLIGHT);
     const sent = Math.min(most, due);
-    if (seen !== undefined && sent > 0) await pace.spend(at, sent);
     for (let one = 0; one < sent; one += 1) send(at, worker, seen?.epoch ?? 0);
     const idle = due === 0 ? Math.max(0, Math.min(...retries.map((retry) => retry.at)) - at) : 0;
     const wait = seen === undefined || isHeld || due === 0 ? 0 : seen.wait;

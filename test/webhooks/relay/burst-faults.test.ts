@@ -122,7 +122,9 @@ it.concurrent('a burst that an operator cancels frees what it had, which the nex
   await untilReceived(receiver, 20);
   const burstId = await burstOf(service, workspace);
   receiver.answer = () => 204;
-  await operator.client.workflow.getHandle(burstWorkflowId(burstId)).cancel();
+  const run = operator.client.workflow.getHandle(burstWorkflowId(burstId));
+  await run.cancel();
+  await expect(run.result()).rejects.toThrow();
   expect(await operator.closed(burstWorkflowId(burstId))).toBe('CANCELLED');
   const rows = await untilAll(service, workspace, ({ status }) => status === 'succeeded', 150_000);
   expect(rows.every(({ attempts }) => attempts === 1)).toBe(true);
@@ -172,12 +174,17 @@ it.concurrent('what a burst had that Temporal does not know is free again, and w
     .where('id', '=', begun?.id ?? newId<DeliveryId>())
     .execute();
   await service.startWorker();
+  // Its schedule may not be there yet.
   await eventually(
     () =>
       reconcile(service).then(
-        () => rowsOf(service, workspace),
-        () => [],
+        () => true,
+        () => false,
       ),
+    (begun) => begun,
+  );
+  await eventually(
+    () => rowsOf(service, workspace),
     ([one]) => one?.burst_id === null,
   );
   const [first] = await rowsOf(service, workspace);

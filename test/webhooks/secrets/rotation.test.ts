@@ -53,7 +53,7 @@ it('a change of the key under load loses no delivery, refuses no registration, a
       await emitTogether(service, workspace, 8);
       await emit(service, workspace);
       events += 9;
-      await sleep(100);
+      await sleep(200);
     }
   })();
   /** A worker with these keys takes the place of the one before. */
