@@ -178,11 +178,14 @@ const body: fc.Arbitrary<Omit<Block, 'id'>> = fc.oneof(
   fc.constant({ type: 'divider' as const }),
 );
 
+const withId = (block: Omit<Block, 'id'>, index: number): Block => ({ id: `id-${index}`, ...block }) as Block;
+
+export const anyBlock: fc.Arbitrary<Block> = body.map((block) => withId(block, 0));
+
 /** Any valid document. */
-export const anyDocument: fc.Arbitrary<DocumentJson> = fc.array(body, { maxLength: 6 }).map((blocks) => ({
-  version: 1,
-  blocks: blocks.map((block, index) => ({ id: `id-${index}`, ...block }) as Block),
-}));
+export const anyDocument: fc.Arbitrary<DocumentJson> = fc
+  .array(body, { maxLength: 6 })
+  .map((blocks) => ({ version: 1, blocks: blocks.map(withId) }));
 
 /** An image of a snapshot; a translation changes nothing but what is given here. */
 export const imageOf = (id: string, altText: string): SourceAsset => ({
@@ -201,15 +204,19 @@ export const imageOf = (id: string, altText: string): SourceAsset => ({
   prompt: null,
 });
 
+/** Any snapshot of an article with such a document. */
+export const snapshotOf = (document: fc.Arbitrary<DocumentJson>): fc.Arbitrary<Snapshot> =>
+  fc.record({
+    title: plainText,
+    metaTitle: fc.option(fc.oneof(plainText, fc.constant('many words of a title '.repeat(10)))),
+    metaDescription: fc.option(plainText),
+    targetKeywords: fc.array(plainText, { maxLength: 2 }),
+    secondaryKeywords: fc.array(plainText, { maxLength: 2 }),
+    document,
+    assets: fc
+      .array(fc.tuple(uuid, plainText), { maxLength: 2 })
+      .map((some) => some.map((each) => imageOf(...each))),
+  });
+
 /** Any snapshot of an article. */
-export const anySnapshot: fc.Arbitrary<Snapshot> = fc.record({
-  title: plainText,
-  metaTitle: fc.option(fc.oneof(plainText, fc.constant('many words of a title '.repeat(10)))),
-  metaDescription: fc.option(plainText),
-  targetKeywords: fc.array(plainText, { maxLength: 2 }),
-  secondaryKeywords: fc.array(plainText, { maxLength: 2 }),
-  document: anyDocument,
-  assets: fc
-    .array(fc.tuple(uuid, plainText), { maxLength: 2 })
-    .map((some) => some.map((each) => imageOf(...each))),
-});
+export const anySnapshot = snapshotOf(anyDocument);

@@ -96,7 +96,7 @@ describe('limited inline Markdown', () => {
         const runs = parseInline(text);
         expect(equalRuns(parseInline(serializeInline(runs)), runs)).toBe(true);
       }),
-      { numRuns: 800 },
+      { numRuns: 400 },
     );
   });
 
@@ -105,7 +105,7 @@ describe('limited inline Markdown', () => {
       fc.property(anyRuns, (runs) => {
         expect(parseInline(serializeInline(runs))).toEqual(normalizeRuns(runs));
       }),
-      { numRuns: 800 },
+      { numRuns: 400 },
     );
   });
 

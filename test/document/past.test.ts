@@ -128,6 +128,6 @@ it("whatever people and refreshes do in whatever order, a person's text stays, a
         world.check();
       }
     }),
-    { numRuns: 200 },
+    { numRuns: 100 },
   );
 });

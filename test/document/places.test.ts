@@ -139,7 +139,7 @@ describe('the places of a document', () => {
         expect(shown.html).toBe(wanted.html);
         expect(readMarkdown(shown.markdown)).toEqual(wanted.tree);
       }),
-      { numRuns: 1_000 },
+      { numRuns: 400 },
     );
   });
 

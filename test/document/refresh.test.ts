@@ -18,6 +18,7 @@ import {
   edits,
   NOTHING,
   openAfter,
+  parsedOnce,
   refresh,
   rejectProposal,
   translateNew,
@@ -25,14 +26,14 @@ import {
 } from './versions.ts';
 
 /** Source and version as they were, and as people left them. */
-const bothSides = fc
-  .record({ source: anySource, inSource: edits(5), inVersion: edits(4) })
-  .map(({ source: source0, inSource, inVersion }) => {
-    const made = translateNew(source0);
-    const source = edit(source0, inSource, 'source');
-    const version: Version = { ...made, content: edit(made.content, inVersion, 'own') };
-    return { source0, source, made: made.content, version };
-  });
+const bothSides = fc.record({ source: anySource, inSource: edits(5), inVersion: edits(4) });
+type Drawn = typeof bothSides extends fc.Arbitrary<infer Value> ? Value : never;
+function sidesOf({ source: source0, inSource, inVersion }: Drawn) {
+  const made = translateNew(source0);
+  const source = edit(source0, inSource, 'source');
+  const version: Version = { ...made, content: edit(made.content, inVersion, 'own') };
+  return { source0, source, made: made.content, version };
+}
 
 const byId = ({ document }: Snapshot) => new Map(document.blocks.map((block) => [block.id, block]));
 const AT = '2026-11-23T05:00:00.000Z';
@@ -64,7 +65,7 @@ function segmentsOf(block: Block, before: readonly string[]): string[] {
 // contract.md T25
 it('sends exactly the texts that changed in the source, and none of a block that only moved', () => {
   fc.assert(
-    fc.property(
+    parsedOnce(
       fc.record({
         source: anySource,
         inSource: edits(6),
@@ -87,14 +88,15 @@ it('sends exactly the texts that changed in the source, and none of a block that
         expect(sent.sort()).toEqual(expected.sort());
       },
     ),
-    { numRuns: 100 },
+    { numRuns: 60 },
   );
 });
 
 // contract.md T26
 it('leaves a block that a person edited as it is, to the byte, and proposes what the source changed of it', () => {
   fc.assert(
-    fc.property(bothSides, ({ source0, source, made, version }) => {
+    parsedOnce(bothSides, (drawn) => {
+      const { source0, source, made, version } = sidesOf(drawn);
       const { result, plan } = refresh(source, version);
       const after = byId(result.content);
       const [before, was, from] = [byId(source0), byId(made), byId(source)];
@@ -121,7 +123,8 @@ it('leaves a block that a person edited as it is, to the byte, and proposes what
 // contract.md T27
 it("brings nothing back that was deleted, keeps what is the version's own, and keeps its order", () => {
   fc.assert(
-    fc.property(bothSides, ({ source0, source, version }) => {
+    parsedOnce(bothSides, (drawn) => {
+      const { source0, source, version } = sidesOf(drawn);
       const { result } = refresh(source, version);
       const [before, from, now, after] = [source0, source, version.content, result.content].map(byId);
       const applied = new Set<UnitKey>(result.applied);
@@ -156,7 +159,8 @@ it("brings nothing back that was deleted, keeps what is the version's own, and k
 // contract.md T25
 it('has nothing left to do after a refresh, and buys nothing twice that is proposed', () => {
   fc.assert(
-    fc.property(bothSides, ({ source, version }) => {
+    parsedOnce(bothSides, (drawn) => {
+      const { source, version } = sidesOf(drawn);
       const { result } = refresh(source, version);
       const open = openAfter([], result);
       const again = refresh(
@@ -174,7 +178,8 @@ it('has nothing left to do after a refresh, and buys nothing twice that is propo
 
 it('buys nothing again of what was proposed for an approved version and is applied later', () => {
   fc.assert(
-    fc.property(bothSides, ({ source, version }) => {
+    parsedOnce(bothSides, (drawn) => {
+      const { source, version } = sidesOf(drawn);
       const proposed = refresh(source, version, { apply: 'none' });
       expect(json(proposed.result.content.document)).toBe(json(version.content.document));
       const { content, provenance } = proposed.result;
@@ -190,40 +195,36 @@ it('buys nothing again of what was proposed for an approved version and is appli
 
 it('is up to date once every proposal is accepted, and once every one is rejected', () => {
   fc.assert(
-    fc.property(
-      bothSides,
-      fc.boolean(),
-      fc.constantFrom('untouched', 'none'),
-      ({ source, version }, accept, apply) => {
-        const { result } = refresh(source, version, { apply });
-        let state: { content: Snapshot; provenance: Provenance } = result;
-        for (const proposal of openAfter([], result)) {
-          if (accept) {
-            const accepted = acceptProposal(state.content, state.provenance, proposal);
-            if (accepted === null) throw new Error(`${proposal.key} cannot be accepted`);
-            state = accepted;
-          } else {
-            state = { ...state, ...rejectProposal(state.content, state.provenance, proposal) };
-          }
-        }
-        const plan = planRefresh(source, state.content, state.provenance, {
-          apply: 'untouched',
-          proposed: [],
-        });
-        // Copies of images that no block shows any more may still go.
-        expect(
-          plan.steps.filter(({ key, action }) => !key.startsWith('image:') || action !== 'remove'),
-        ).toEqual([]);
+    parsedOnce(bothSides, fc.boolean(), fc.constantFrom('untouched', 'none'), (drawn, accept, apply) => {
+      const { source, version } = sidesOf(drawn);
+      const { result } = refresh(source, version, { apply });
+      let state: { content: Snapshot; provenance: Provenance } = result;
+      for (const proposal of openAfter([], result)) {
         if (accept) {
-          const left = compare(source, state.content, state.provenance).units.filter(
-            ({ state: is }) => is === 'stale',
-          );
-          expect(left).toEqual([]);
+          const accepted = acceptProposal(state.content, state.provenance, proposal);
+          if (accepted === null) throw new Error(`${proposal.key} cannot be accepted`);
+          state = accepted;
         } else {
-          expect(json(state.content)).toBe(json(result.content));
+          state = { ...state, ...rejectProposal(state.content, state.provenance, proposal) };
         }
-      },
-    ),
+      }
+      const plan = planRefresh(source, state.content, state.provenance, {
+        apply: 'untouched',
+        proposed: [],
+      });
+      // Copies of images that no block shows any more may still go.
+      expect(
+        plan.steps.filter(({ key, action }) => !key.startsWith('image:') || action !== 'remove'),
+      ).toEqual([]);
+      if (accept) {
+        const left = compare(source, state.content, state.provenance).units.filter(
+          ({ state: is }) => is === 'stale',
+        );
+        expect(left).toEqual([]);
+      } else {
+        expect(json(state.content)).toBe(json(result.content));
+      }
+    }),
     { numRuns: 60 },
   );
 });
@@ -231,7 +232,8 @@ it('is up to date once every proposal is accepted, and once every one is rejecte
 // contract.md T26
 it('proposes what a person saved while the refresh ran', () => {
   fc.assert(
-    fc.property(bothSides, edits(3), ({ source, version }, meanwhile) => {
+    parsedOnce(bothSides, edits(3), (drawn, meanwhile) => {
+      const { source, version } = sidesOf(drawn);
       const current = edit(version.content, meanwhile, 'meanwhile');
       const { result, plan } = refresh(source, version, {}, { current });
       const [planned, saved, after] = [version.content, current, result.content].map(byId);
@@ -254,7 +256,8 @@ it('proposes what a person saved while the refresh ran', () => {
 // contract.md T28
 it('only proposes for a version without provenance, and of an article whose ids were renewed', () => {
   fc.assert(
-    fc.property(bothSides, fc.boolean(), ({ source, version }, isUnmanaged) => {
+    parsedOnce(bothSides, fc.boolean(), (drawn, isUnmanaged) => {
+      const { source, version } = sidesOf(drawn);
       const renewed = source.document.blocks.map((block) => ({ ...block, id: `new-${block.id}` }));
       const given = isUnmanaged ? source : { ...source, document: { ...source.document, blocks: renewed } };
       const from = { content: version.content, provenance: isUnmanaged ? null : version.provenance };
@@ -292,7 +295,8 @@ it('proposes what a full version has no room for, and refuses it while that is s
 // contract.md T49
 it('leaves after all decisions at once what one after the other leaves', () => {
   fc.assert(
-    fc.property(bothSides, fc.infiniteStream(fc.boolean()), ({ source, version }, choices) => {
+    parsedOnce(bothSides, fc.infiniteStream(fc.boolean()), (drawn, choices) => {
+      const { source, version } = sidesOf(drawn);
       const { result } = refresh(source, version, { apply: 'none' });
       const [first, ...others] = result.proposals;
       const decided = [
@@ -327,7 +331,7 @@ it('leaves after all decisions at once what one after the other leaves', () => {
 
 it('makes all texts of named units again, those of others never', () => {
   fc.assert(
-    fc.property(anySource, fc.nat(1_000), (source, at) => {
+    parsedOnce(anySource, fc.nat(1_000), (source, at) => {
       const made = translateNew(source);
       const block = source.document.blocks[at % source.document.blocks.length];
       if (block === undefined) return;
@@ -338,6 +342,6 @@ it('makes all texts of named units again, those of others never', () => {
       ]);
       expect(json(result.content.document)).toBe(json(made.content.document));
     }),
-    { numRuns: 100 },
+    { numRuns: 60 },
   );
 });

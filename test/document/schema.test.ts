@@ -23,7 +23,7 @@ describe('the document format', () => {
         expect(parseDocument(document)).toEqual({ ok: true, document });
         expect(parseDocument(JSON.parse(JSON.stringify(document)))).toEqual({ ok: true, document });
       }),
-      { numRuns: 500 },
+      { numRuns: 250 },
     );
   });
 

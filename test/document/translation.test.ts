@@ -115,7 +115,7 @@ describe('translating a document', () => {
           }
         }
       }),
-      { numRuns: 200 },
+      { numRuns: 100 },
     );
   });
 

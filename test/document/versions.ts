@@ -13,7 +13,14 @@ import type { Segment } from '../../src/document/translation/segments.ts';
 import type { Snapshot } from '../../src/document/translation/source.ts';
 import { type AssetId, type JobId, newId, type ProposalId } from '../../src/ids.ts';
 import { pseudoLocalize } from '../../src/providers/pseudo.ts';
-import { anyDocument, anySnapshot } from './arbitraries.ts';
+import { anyBlock, snapshotOf } from './arbitraries.ts';
+
+/** A property in each case of which every text is parsed once. */
+export const parsedOnce = ((...given: Parameters<typeof fc.property>) => {
+  const check = given.pop() as unknown as (...values: unknown[]) => undefined;
+  const values = given as unknown as [fc.Arbitrary<unknown>];
+  return fc.property(...values, (...each) => parsingOnce(() => check(...each)));
+}) as typeof fc.property;
 
 export const NOTHING: Snapshot = {
   title: '',
@@ -235,7 +242,6 @@ function editMeta(article: Snapshot, at: number, to: number): Snapshot {
   return { ...article, ...edits[at % edits.length] };
 }
 
-const anyBlock = anyDocument.map(({ blocks }) => blocks[0]).filter((block) => block !== undefined);
 const kinds = [
   'text',
   'text',
@@ -257,7 +263,7 @@ export const edits = (maxLength: number, what: readonly Edit['what'][] = kinds):
 
 /** A source with enough blocks for few edits not to look like another article; its images show in its body. */
 export const anySource: fc.Arbitrary<Snapshot> = fc
-  .tuple(anySnapshot, fc.array(anyBlock, { minLength: 8, maxLength: 14 }))
+  .tuple(snapshotOf(fc.constant(NOTHING.document)), fc.array(anyBlock, { minLength: 8, maxLength: 14 }))
   .map(([snapshot, blocks]) => ({
     ...snapshot,
     document: dropDeadLinks({

@@ -2,6 +2,7 @@
 import fc from 'fast-check';
 import { bodyWords, type GenerationConfig } from '../../src/generation/config.ts';
 import { type Outline, type SectionBounds, sectionBounds } from '../../src/generation/outline.ts';
+import { anyText } from '../support/any-text.ts';
 
 const words = fc.constantFrom(
   'Roses',
@@ -181,5 +182,5 @@ export const anyMarkdown: fc.Arbitrary<string> = fc.oneof(
     weight: 4,
     arbitrary: fc.array(fc.constantFrom(...PIECES), { maxLength: 40 }).map((pieces) => pieces.join('')),
   },
-  { weight: 1, arbitrary: fc.string({ unit: 'binary', maxLength: 200 }) },
+  { weight: 1, arbitrary: anyText({ maxLength: 200 }) },
 );

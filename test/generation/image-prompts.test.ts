@@ -14,6 +14,7 @@ import {
 } from '../../src/generation/writing/request-image-prompts.ts';
 import type { ArticleWriter } from '../../src/generation/writing/writer.ts';
 import { ProviderError } from '../../src/providers/types.ts';
+import { anyText } from '../support/any-text.ts';
 import { startCarelessModel } from '../support/model/careless-model.ts';
 import { WRITING_HABITS } from '../support/model/writing-habits.ts';
 import { briefOf, never, outlineOf, prose, startScripted, writerAt } from './support.ts';
@@ -195,7 +196,7 @@ describe('the images of an article', () => {
 /** What models write where a text is expected. */
 const hostileText = fc.oneof(
   fc.string({ unit: 'grapheme', maxLength: 60 }),
-  fc.string({ unit: 'binary', maxLength: 60 }),
+  anyText({ maxLength: 60 }),
   fc.constantFrom(
     '',
     '\u0000',

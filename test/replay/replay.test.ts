@@ -15,9 +15,18 @@ const read = (file: string): unknown => JSON.parse(readFileSync(path.join(folder
 beforeAll(() => installRuntime(logger));
 
 describe('the workflows as they are now replay every recorded history', () => {
-  it.each(recorded)('%s', async (file) => {
+  /** What went wrong with each, by its file. */
+  const errors = new Map<string, Error | undefined>();
+  beforeAll(async () => {
     const workflowBundle = { codePath: inject('workflowBundlePath') };
-    await Worker.runReplayHistory({ workflowBundle }, read(file), 'replayed');
+    const histories = recorded.map((workflowId) => ({ workflowId, history: read(workflowId) }));
+    const results = Worker.runReplayHistories({ workflowBundle }, histories);
+    for await (const { workflowId, error } of results) errors.set(workflowId, error);
+  });
+
+  it.each(recorded)('%s', (file) => {
+    expect([...errors.keys()]).toContain(file);
+    expect(errors.get(file)).toBeUndefined();
   });
 });
 

@@ -86,16 +86,25 @@ async function act(world: World, move: (typeof MOVES)[number], name: Name, langu
   }
 }
 
-/** What each article shows and sends, and that its document and its tag are what they were. */
-async function look(world: World) {
+/** Where the link of each article leads, which is where it should. */
+async function addresses(world: World) {
   const { editor, ids, deleted } = world;
-  const seen = new Map<string, { address: string | null; sent: number }>();
+  const seen = new Map<string, string | null>();
   for (const [key, id] of ids) {
     if (deleted.has(id)) continue;
     const [name, language] = key.split(' ') as [Name, Language];
     const { contentHtml } = await editor.read(id);
     const address = /href="([^"]+)"/.exec(contentHtml ?? '')?.[1] ?? null;
     expect(address, `${key} of ${[...ids.keys()]}`).toBe(expected(world, name, language));
+    seen.set(id, address);
+  }
+  return seen;
+}
+
+/** What each article shows and sends, and that its document and its tag are what they were. */
+async function look(world: World) {
+  const seen = new Map<string, { address: string | null; sent: number }>();
+  for (const [id, address] of await addresses(world)) {
     const { document, version } = await service.db
       .selectFrom('articles')
       .select(['document', 'version'])
@@ -130,7 +139,7 @@ async function follow(world: World, steps: readonly (readonly [(typeof MOVES)[nu
     const documents = new Map(written);
     const moved = world.ids.get(`${name} ${language}`) ?? '';
     await act(world, move, name, language);
-    await look(world);
+    await addresses(world);
     await untilChecked(world);
     const after = await look(world);
     for (const [id, { address, sent }] of after) {

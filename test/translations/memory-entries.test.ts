@@ -121,8 +121,8 @@ describe('of two approved translations of a text', () => {
           ${sql.raw(key)}, 'text', 'words' FROM numbered CROSS JOIN generate_series(1, ${count}::integer) AS m`.execute(
         service.db,
       );
-    await fill('machine', 'engine', `'text ' || m`, 500);
-    await fill('people', '', `CASE m WHEN 1 THEN 'often' ELSE 'text ' || m || ' of ' || n END`, 500);
+    await fill('machine', 'engine', `'text ' || m`, 150);
+    await fill('people', '', `CASE m WHEN 1 THEN 'often' ELSE 'text ' || m || ' of ' || n END`, 150);
     await sql`ANALYZE translation_memory`.execute(service.db);
     const keys = new Map(['often', 'text 7'].map((text) => [text, { text, maker: 'engine' }] as const));
     const question = {

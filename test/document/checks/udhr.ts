@@ -60,9 +60,11 @@ const WITH_FOREWORD = 'amh title';
 /** A dialect, Welche, under the tag of French. */
 const DIALECT = '068';
 
+const ENGLISH = paragraphsOf(FILES.en);
+
 function pairsOf(file: string): Pair[] {
   const there = paragraphsOf(file);
-  return [...paragraphsOf(FILES.en)].flatMap(([article, texts]) => {
+  return [...ENGLISH].flatMap(([article, texts]) => {
     const others = there.get(article) ?? [];
     const name = `${file} ${article}`;
     if (name === WITH_FOREWORD) return [];
