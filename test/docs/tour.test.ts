@@ -1,11 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, inject, onTestFinished, test } from 'vitest';
 import { freePorts } from '../../src/ports.ts';
-import { memoryFolder } from '../support/memory-folder.ts';
+import { migratedFolder } from '../local/migrated-folder.ts';
 import { WITH_THREADS } from '../support/processes.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
@@ -77,9 +77,16 @@ function terminal(env: NodeJS.ProcessEnv) {
 test('the tour works as it is written, block by block, and prints what it says', {
   timeout: 300_000,
 }, async () => {
-  const folder = mkdtempSync(join(memoryFolder(), 'wcs-tour-'));
+  const folder = await migratedFolder();
   const [port = 0, hookPort = 0] = await freePorts(2);
-  const env = { ...environment, ...WITH_THREADS, DATA_DIR: folder, LOG_LEVEL: 'warn', PORT: String(port) };
+  const env = {
+    ...environment,
+    ...WITH_THREADS,
+    DATA_DIR: folder,
+    WORKFLOW_BUNDLE: inject('workflowBundlePath'),
+    LOG_LEVEL: 'warn',
+    PORT: String(port),
+  };
   const { start, blocks } = readTour();
   expect(blocks.length).toBeGreaterThan(10);
 
@@ -87,7 +94,6 @@ test('the tour works as it is written, block by block, and prints what it says',
   onTestFinished(async () => {
     first.signal('SIGINT');
     await first.ended;
-    rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
   });
   first.type(`${start}; exit`);
   await first.until('Ctrl-C stops everything');

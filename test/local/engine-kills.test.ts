@@ -1,11 +1,10 @@
-import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { expect, inject, onTestFinished, test, vi } from 'vitest';
 import { killEngines } from '../../soak/support/engine-kills.ts';
 import { startClock } from '../../soak/support/report.ts';
 import type { Database } from '../../src/db/database.ts';
 import { hastenRetries } from '../support/hasten.ts';
 import { connectOperator } from '../support/temporal.ts';
-import { dataFolder, endEnginesAfterTest } from './helpers.ts';
+import { migratedFolder } from './migrated-folder.ts';
 
 /** `npm run soak:engines` asks for ten, alone on the machine, and waits for the retries as they come. */
 const { KILL_ROUNDS } = process.env;
@@ -22,8 +21,10 @@ async function hasten(db: Database, temporalAddress: string): Promise<void> {
 test('under load, either engine is killed: the service is ready again by itself, with nothing lost, doubled or forgotten', {
   timeout: 600_000 + ROUNDS * 60_000,
 }, async () => {
-  const dataDir = join(dataFolder(), 'data');
-  endEnginesAfterTest(dataDir);
+  const dataDir = await migratedFolder();
+  // `npm start` need not build the workflows once more.
+  vi.stubEnv('WORKFLOW_BUNDLE', inject('workflowBundlePath'));
+  onTestFinished(() => void vi.unstubAllEnvs());
   const note = KILL_ROUNDS === undefined ? () => undefined : startClock();
   const sooner = KILL_ROUNDS === undefined ? hasten : undefined;
   const { kills, evidence, load, problems, output } = await killEngines(dataDir, ROUNDS, note, sooner);

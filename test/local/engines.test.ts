@@ -6,13 +6,7 @@ import { findProcesses, isAlive } from '../../src/local/process-identity.ts';
 import { readStackRecord, type StackRecord } from '../../src/local/stack-file.ts';
 import { type Launched, launch, ready } from '../support/start.ts';
 import { eventually } from '../support/wait.ts';
-import { dataFolder, endEnginesAfterTest } from './helpers.ts';
-
-function emptyFolder(onEnd = onTestFinished): string {
-  const dataDir = join(dataFolder(onEnd), 'data');
-  endEnginesAfterTest(dataDir, onEnd);
-  return dataDir;
-}
+import { migratedFolder } from './migrated-folder.ts';
 
 /** `npm start` on a folder, ready. It need not build the workflows once more: this is about the engines. */
 async function start(dataDir: string, onEnd = onTestFinished): Promise<Launched & { url: string }> {
@@ -50,7 +44,7 @@ const serversOf = (dataDir: string) => ({
 test('engines of an earlier start are started again as well, at the same addresses, and a crash meanwhile blocks no start', {
   timeout: 180_000,
 }, async () => {
-  const dataDir = emptyFolder();
+  const dataDir = await migratedFolder();
   const first = await start(dataDir);
   const before = engines(dataDir);
   first.child.kill('SIGKILL');
@@ -75,7 +69,7 @@ test('engines of an earlier start are started again as well, at the same address
 
   // Both engines die, and then the process itself, at some line of their restart.
   let last = second;
-  for (const delay of [100, 200, 500]) {
+  for (const delay of [100, 400]) {
     for (const name of ['postgres', 'temporal'] as const) signal(dataDir, name, 'SIGKILL');
     await sleep(delay);
     last.child.kill('SIGKILL');
@@ -92,7 +86,7 @@ test('engines of an earlier start are started again as well, at the same address
 test('an engine that dies three times within a minute is given up, with status 1 and nothing left running', {
   timeout: 120_000,
 }, async () => {
-  const dataDir = emptyFolder();
+  const dataDir = await migratedFolder();
   const started = await start(dataDir);
   for (const deaths of [1, 2, 3]) {
     signal(dataDir, 'temporal', 'SIGKILL');
@@ -114,7 +108,7 @@ test('an engine that dies three times within a minute is given up, with status 1
 test.concurrent('an engine whose port another process has taken meanwhile is given up, with the port named', {
   timeout: 120_000,
 }, async ({ expect, onTestFinished }) => {
-  const dataDir = emptyFolder(onTestFinished);
+  const dataDir = await migratedFolder(onTestFinished);
   const started = await start(dataDir, onTestFinished);
   const port = Number(new URL(engines(dataDir).postgres.databaseUrl).port);
   started.child.kill('SIGSTOP');
@@ -144,7 +138,7 @@ test.concurrent.for([
     timeout: 180_000,
   },
   async ([, name, delay], { expect, onTestFinished }) => {
-    const dataDir = emptyFolder(onTestFinished);
+    const dataDir = await migratedFolder(onTestFinished);
     const started = await start(dataDir, onTestFinished);
     for (const engine of ['postgres', 'temporal'] as const) signal(dataDir, engine, name);
     await sleep(delay);

@@ -1,8 +1,18 @@
 import { spawn } from 'node:child_process';
-import { chmodSync, cpSync, existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { randomBytes } from 'node:crypto';
+import {
+  chmodSync,
+  cpSync,
+  existsSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { join, relative } from 'node:path';
 import { Client, Connection } from '@temporalio/client';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, inject, onTestFinished, test } from 'vitest';
 import { withEmbeddedDatabase } from '../../src/local/embedded-database.ts';
 import { postgresBinaries } from '../../src/local/postgres-binaries.ts';
 import { openCluster } from '../../src/local/postgres-cluster.ts';
@@ -10,6 +20,7 @@ import { identifyProcess, isAlive } from '../../src/local/process-identity.ts';
 import { StackRunningError, startStack } from '../../src/local/stack.ts';
 import { readStackRecord, writeStackRecord } from '../../src/local/stack-file.ts';
 import { SEARCH_ATTRIBUTES } from '../../src/local/temporal-server.ts';
+import { databaseUrl } from '../support/database-url.ts';
 import { memoryFolder } from '../support/memory-folder.ts';
 import { eventually } from '../support/wait.ts';
 import {
@@ -170,20 +181,23 @@ test('engines that the environment names are used and left alone', {
   timeout: 60_000,
 }, async () => {
   const dataDir = dataFolder();
-  endEnginesAfterTest(dataDir);
-  const theirs = await startStack({ ephemeral: true, dataDir: memoryFolder(), env });
-  onTestFinished(() => theirs.stop());
+  // Those of the whole run.
+  const theirs = { databaseUrl: inject('serverUrl'), temporalAddress: inject('temporalAddress') };
   const named = { DATABASE_URL: theirs.databaseUrl, TEMPORAL_ADDRESS: theirs.temporalAddress };
   const external = await startStack({ dataDir, env: { ...named, TEMPORAL_NAMESPACE: 'content' } });
-  expect(external).toMatchObject({ ...theirs, temporalNamespace: 'content', stop: expect.any(Function) });
+  expect(external).toMatchObject({ ...theirs, temporalUiUrl: null, temporalNamespace: 'content' });
+  expect(readdirSync(dataDir)).toEqual([]);
   await external.stop();
   expect(await query(theirs.databaseUrl, 'SELECT 1 AS one')).toEqual([{ one: 1 }]);
+  await temporal(theirs.temporalAddress, (client) => client.workflowService.getSystemInfo({}));
 
+  const name = `bytes_${randomBytes(4).toString('hex')}`;
+  onTestFinished(async () => void (await query(theirs.databaseUrl, `DROP DATABASE IF EXISTS ${name}`)));
   await query(
     theirs.databaseUrl,
-    "CREATE DATABASE bytes TEMPLATE template0 ENCODING 'SQL_ASCII' LOCALE 'C' LOCALE_PROVIDER libc",
+    `CREATE DATABASE ${name} TEMPLATE template0 ENCODING 'SQL_ASCII' LOCALE 'C' LOCALE_PROVIDER libc`,
   );
-  const bytes = theirs.databaseUrl.replace(/\/wcs$/, '/bytes');
+  const bytes = databaseUrl(theirs.databaseUrl, name);
   await expect(startStack({ dataDir, env: { ...named, DATABASE_URL: bytes } })).rejects.toThrow(
     /SQL_ASCII.*UTF8/,
   );

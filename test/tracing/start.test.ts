@@ -1,3 +1,4 @@
+import { request } from 'undici';
 import { expect, it, onTestFinished } from 'vitest';
 import { startCollector } from '../support/collector.ts';
 import { useDataFolder } from '../support/data-folder.ts';
@@ -39,9 +40,10 @@ it.each(['server.ts', 'worker.ts'] as const)(
 it('npm start is traced as well, and sends what is left when it stops', async () => {
   const collector = await startCollector();
   onTestFinished(() => collector.close());
-  const start = launch('src/local/main.ts', { DATA_DIR: folder, OTEL_EXPORTER_OTLP_ENDPOINT: collector.url });
+  const env = { ...service.env, DATA_DIR: folder, OTEL_EXPORTER_OTLP_ENDPOINT: collector.url };
+  const start = launch('src/local/main.ts', env);
   const url = await ready(start);
-  const [key] = /wcsk_\S+/.exec(start.output()) ?? [];
+  const { key } = await service.workspace();
   const { status } = await fetch(`${url}/api/whoami`, { headers: { authorization: `Bearer ${key}` } });
   expect(status).toBe(200);
   start.child.kill('SIGTERM');
@@ -51,12 +53,14 @@ it('npm start is traced as well, and sends what is left when it stops', async ()
 
 // contract.md O4
 it.each([
-  ['is busy', 503],
-  ['declines', 400],
-  ['never responds', null],
+  // Far more than may wait.
+  ['is busy', 503, 6_000],
+  // Nothing waits for long: some batches.
+  ['declines', 400, 2_000],
+  ['never responds', null, 6_000],
 ] as const)(
   'a collector that %s costs no request anything, and a stop three seconds at most',
-  async (_, answer) => {
+  async (_, answer, requests) => {
     const collector = await startCollector(() => answer);
     onTestFinished(() => collector.close());
     const env = { ...service.env, PORT: '0', OTEL_EXPORTER_OTLP_ENDPOINT: collector.url };
@@ -64,17 +68,17 @@ it.each([
     const [, url = ''] = /listening on (http:[^"]+)/.exec(server.log()) ?? [];
     const { key } = await service.workspace();
     const read = async (): Promise<number> => {
-      const response = await fetch(`${url}/api/whoami`, { headers: { authorization: `Bearer ${key}` } });
-      await response.text();
-      return response.status;
+      // Cheaper than fetch, which would be most of this test.
+      const response = await request(`${url}/api/whoami`, { headers: { authorization: `Bearer ${key}` } });
+      await response.body.dump();
+      return response.statusCode;
     };
-    // Far more than may wait.
     const statuses = new Set<number>();
-    for (let round = 0; round < 300; round += 1) {
+    for (let round = 0; round < requests / 20; round += 1) {
       for (const status of await Promise.all(Array.from({ length: 20 }, read))) statuses.add(status);
     }
     expect([...statuses]).toEqual([200]);
-    expect(collector.paths.length).toBeGreaterThan(0);
+    expect(collector.paths.length).toBeGreaterThan(answer === 400 ? 1 : 0);
     const warnings = server.log().match(/traces not taken by the collector/g) ?? [];
     if (answer === 400) expect(warnings).toHaveLength(1);
     // The server's own drain comes before.

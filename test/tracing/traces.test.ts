@@ -213,12 +213,12 @@ it('a translation has its engine in the trace, and a run that reconcile starts l
   const { TEMPORAL_TASK_QUEUE_PREFIX: prefix } = service.config;
   await eventually(
     async () => {
-      await reconcileNow(operator.client, prefix, 'jobs');
       const { status } = await service.db
         .selectFrom('jobs')
         .select('status')
         .where('id', '=', answer.body.job.id as JobId)
         .executeTakeFirstOrThrow();
+      if (status === 'QUEUED') await reconcileNow(operator.client, prefix, 'jobs');
       return status;
     },
     (status) => status === 'COMPLETED',
