@@ -15,13 +15,14 @@ import { memoryFolder } from '../support/memory-folder.ts';
 import { connectOperator, reconcileNow } from '../support/temporal.ts';
 import { eventually } from '../support/wait.ts';
 import { baseBackup, startCluster } from './support/base-backup.ts';
-import { type Deployment, deploy } from './support/deployment.ts';
+import { type Deployment, deploy, serve } from './support/deployment.ts';
 import { dump } from './support/dump.ts';
 import { keepEmitting, type Life, live } from './support/life.ts';
 import type { Backup } from './support/method.ts';
 import { type Model, startModel } from './support/model.ts';
 import {
   chargedRuns,
+  countUntried,
   type Delivery,
   isFree,
   nothingOpen,
@@ -36,6 +37,8 @@ const { PG_TOOLS } = process.env;
 const methods = PG_TOOLS === undefined ? [baseBackup] : [baseBackup, dump(PG_TOOLS)];
 /** All that was open is to be taken up or ended within this time. */
 const TAKEN_UP_MS = 120_000;
+/** Between two rounds, which are four runs each. */
+const ROUND_MS = 3_000;
 
 describe.each(methods)('$name', ({ take }) => {
   let folder: string;
@@ -100,7 +103,7 @@ describe.each(methods)('$name', ({ take }) => {
     model.translations = Number.POSITIVE_INFINITY;
   }
 
-  const pull = async (deployment: Deployment, query: string) =>
+  const pull = async (deployment: Pick<Deployment, 'call'>, query: string) =>
     deployment.call(life.prompt.key, 'GET', `/api/workspaces/${life.prompt.id}/events?${query}`);
   const latestCursor = async (deployment: Deployment): Promise<string> =>
     (await pull(deployment, 'after=latest')).body.cursor;
@@ -124,14 +127,14 @@ describe.each(methods)('$name', ({ take }) => {
   }
 
   /** A server and a worker on what was restored, beside this Temporal server. */
-  async function resume(databaseUrl: string, temporalAddress: string): Promise<Deployment> {
-    const deployment = await deploy({
+  async function resume(databaseUrl: string, temporalAddress: string) {
+    const resumed = await serve({
       databaseUrl,
       temporalAddress,
       env: { ...env, TEMPORAL_TASK_QUEUE_PREFIX: prefix },
     });
-    onEnd(deployment.kill);
-    return deployment;
+    onEnd(resumed.stop);
+    return resumed;
   }
 
   /**
@@ -144,7 +147,7 @@ describe.each(methods)('$name', ({ take }) => {
       async () => {
         await reconcileNow(operator.client, prefix).catch(() => undefined);
         await hastenRetries(db, operator);
-        await sleep(500);
+        await sleep(ROUND_MS);
         return openWork(db);
       },
       nothingOpen,
@@ -239,15 +242,15 @@ describe.each(methods)('$name', ({ take }) => {
     await sql`UPDATE webhook_open SET due_at = now() - interval '2 seconds' WHERE id = ${later}`.execute(db);
     await untilTakenUp(db, address);
     expect(await readDelivery(db, later)).toMatchObject({ status: 'succeeded', attempts: 2 });
-    await after.kill();
+    await after.stop();
   }, 180_000);
 
   it('beside the Temporal that has gone on since: nothing stays open and no credit held', async () => {
     const { db, databaseUrl } = await restore('second');
     const after = await resume(databaseUrl, inject('temporalAddress'));
     await eventually(
-      async () => (await readDeliveries(db)).some((row) => isFree(row) && row.attempts === 0),
-      (waiting) => !waiting,
+      () => countUntried(db),
+      (count) => count === 0,
     );
     await untilTakenUp(db, inject('temporalAddress'));
     expect(await wrongWallets(db)).toEqual([]);
@@ -258,7 +261,7 @@ describe.each(methods)('$name', ({ take }) => {
       const article = await after.call(life.prompt.key, 'GET', `/api/articles/${body.job.articleId}`);
       expect(article.body.article).toMatchObject({ status: 'DRAFT', wordCount: 0 });
     }
-    await after.kill();
+    await after.stop();
   }, 180_000);
 });
 

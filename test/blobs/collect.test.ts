@@ -2,7 +2,7 @@ import { mkdtempSync, readdirSync, rmSync, utimesSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { sql } from 'kysely';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { afterAll, beforeEach, expect, it, onTestFinished } from 'vitest';
 import { importArticle } from '../../src/articles/import.ts';
 import { uploadAsset } from '../../src/assets/upload.ts';
 import {
@@ -19,7 +19,7 @@ import { setLimits } from '../../src/workspaces/set-limits.ts';
 import { type Editing, editing, paragraph } from '../articles/support.ts';
 import { png, svg, useTestMedia } from '../support/images.ts';
 import { startProcess } from '../support/processes.ts';
-import { startTestService, type TestService, type TestWorkspace } from '../support/service.ts';
+import { startTestService, type TestWorkspace, useTestService } from '../support/service.ts';
 import { connectOperator } from '../support/temporal.ts';
 import { createStandIn, translating } from '../support/translating.ts';
 import { eventually } from '../support/wait.ts';
@@ -27,24 +27,22 @@ import { eventually } from '../support/wait.ts';
 const media = useTestMedia();
 
 const DAY_MS = 86_400_000;
-let folder: string;
-let blobs: BlobStore;
-let service: TestService;
+const folder = mkdtempSync(path.join(tmpdir(), 'wcs-blobs-'));
+const blobs: BlobStore = createLocalBlobStore(blobFolder(folder));
+const ENV = { DATA_DIR: folder, BLOB_GRACE_DAYS: '0' };
+const service = useTestService(ENV);
 let workspace: TestWorkspace;
 let projectId: ProjectId;
 let editor: Editing;
 
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
 beforeEach(async () => {
-  folder = mkdtempSync(path.join(tmpdir(), 'wcs-blobs-'));
-  blobs = createLocalBlobStore(blobFolder(folder));
-  service = await startTestService({ DATA_DIR: folder, BLOB_GRACE_DAYS: '0' });
+  // A round is about all bytes there are.
+  for (const table of ['assets', 'blobs'] as const) await service.db.deleteFrom(table).execute();
+  rmSync(blobFolder(folder), { recursive: true, force: true });
   workspace = await service.workspace();
   projectId = await service.project(workspace);
   editor = editing(service, workspace);
-});
-afterEach(async () => {
-  await service.stop();
-  rmSync(folder, { recursive: true, force: true });
 });
 
 /** Each is one file: it has no preview. */
@@ -69,7 +67,8 @@ const upload = async (by: Editing, articleId: string, bytes: Buffer) => {
 };
 const remove = (by: Editing, articleId: string, assetId: string) =>
   by.call('DELETE', assetsOf(articleId, `/${assetId}`));
-const served = async (asset: { url: string }) => (await fetch(new URL(asset.url, service.url))).status;
+const served = async (asset: { url: string }, { url } = service) =>
+  (await fetch(new URL(asset.url, url))).status;
 const collect = (graceMs: number, more: { signal?: AbortSignal; from?: CollectPosition } = {}) =>
   collectBlobs(service.db, { blobs, graceMs, signal: AbortSignal.timeout(30_000), ...more });
 /** Lets all marks and files be so much older. */
@@ -80,6 +79,13 @@ const age = async (ms: number) => {
       kept_until = kept_until - make_interval(secs => ${seconds})`.execute(service.db);
   const then = new Date(Date.now() - ms);
   for (const file of [...files(), ...drafts()]) utimesSync(path.join(blobFolder(folder), file), then, then);
+};
+
+/** A service of one test alone, whose worker makes schedules. */
+const startOwn = async () => {
+  const own = await startTestService(ENV);
+  onTestFinished(() => own.stop());
+  return own;
 };
 
 it('an image that the quota refuses is never written', async () => {
@@ -326,15 +332,17 @@ it('nothing is removed from a folder that has none of the images the database kn
 });
 
 it('a folder that cannot be worked on fails its own step alone, and the next night starts again', async () => {
+  const own = await startOwn();
+  const { id: workspaceId } = await own.workspace();
   // As under Linux' own permissions, which a test that runs as root would not feel.
   writeFileSync(blobFolder(folder), 'in the way');
-  await service.db
+  await own.db
     .insertInto('blobs')
     .values({ hash: 'a'.repeat(64), size: 1 })
     .execute();
-  await service.startWorker();
+  await own.startWorker();
   const operator = await connectOperator();
-  const prune = operator.client.schedule.getHandle(`${service.config.TEMPORAL_TASK_QUEUE_PREFIX}prune`);
+  const prune = operator.client.schedule.getHandle(`${own.config.TEMPORAL_TASK_QUEUE_PREFIX}prune`);
   try {
     // A worker makes its schedules while it works already.
     await eventually(
@@ -343,7 +351,7 @@ it('a folder that cannot be worked on fails its own step alone, and the next nig
     );
     for (let night = 1; night <= 2; night += 1) {
       await sql`INSERT INTO events (id, workspace_id, type, body, created_at)
-        VALUES (gen_random_uuid(), ${workspace.id}, 'ping', '', to_timestamp(0))`.execute(service.db);
+        VALUES (gen_random_uuid(), ${workspaceId}, 'ping', '', to_timestamp(0))`.execute(own.db);
       await prune.trigger();
       const { info } = await eventually(
         () => prune.describe(),
@@ -353,7 +361,7 @@ it('a folder that cannot be worked on fails its own step alone, and the next nig
       await expect(operator.client.workflow.getHandle(run).result()).rejects.toMatchObject({
         cause: { type: 'PruneIncomplete', message: expect.stringContaining('unused images') },
       });
-      expect(await service.db.selectFrom('events').select('id').execute()).toEqual([]);
+      expect(await own.db.selectFrom('events').select('id').execute()).toEqual([]);
     }
   } finally {
     await operator.close();
@@ -361,14 +369,18 @@ it('a folder that cannot be worked on fails its own step alone, and the next nig
 });
 
 it('the nightly run removes what nothing names, and a translation that comes too late goes without the image', async () => {
+  const own = await startOwn();
   const provider = createStandIn();
-  const calls = translating(service);
+  const calls = translating(own);
+  const workspace = await own.workspace();
+  const editor = editing(own, workspace);
+  const projectId = await own.project(workspace);
   let go: () => void = () => undefined;
   const held = new Promise<void>((resolve) => {
     go = resolve;
   });
   provider.behave = () => held;
-  await service.startWorker({ provider });
+  await own.startWorker({ provider });
   const source = await editor.create(projectId, {
     documentJson: { version: 1, blocks: [paragraph('Text to translate')] },
   });
@@ -380,7 +392,7 @@ it('the nightly run removes what nothing names, and a translation that comes too
   const used = await editor.storageUsed();
   await remove(editor, source.id, asset.id);
   const operator = await connectOperator();
-  const prune = operator.client.schedule.getHandle(`${service.config.TEMPORAL_TASK_QUEUE_PREFIX}prune`);
+  const prune = operator.client.schedule.getHandle(`${own.config.TEMPORAL_TASK_QUEUE_PREFIX}prune`);
   // Once to mark it, and once to find that its time is over. The worker may not have made the schedule yet.
   await eventually(
     async () => {
@@ -394,7 +406,7 @@ it('the nightly run removes what nothing names, and a translation that comes too
   await calls.untilFinal(workspace, body.job.id);
   const { assets } = (await editor.call('GET', assetsOf(body.article.id))).body;
   expect(assets).toHaveLength(1);
-  expect(await served(assets[0])).toBe(200);
+  expect(await served(assets[0], own)).toBe(200);
   expect((await editor.read(body.article.id)).contentHtml).toMatch(/^<p>.*<\/p>$/);
   expect(await editor.storageUsed()).toBe(used - 2 * image(1).length);
 });

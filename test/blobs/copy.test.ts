@@ -11,20 +11,19 @@ import { s3Variables } from './support/s3-variables.ts';
 let s3: S3Server;
 let dataDir: string;
 let folder: BlobStore;
-const hashes: string[] = [];
+const blobs = new Map(
+  Array.from({ length: 40 }, (_, number) => {
+    const bytes = Buffer.from(`blob ${number}`);
+    return [createHash('sha256').update(bytes).digest('hex'), bytes] as const;
+  }),
+);
+const hashes = [...blobs.keys()].sort();
 
 beforeEach(async () => {
   s3 = await startS3Server();
   dataDir = mkdtempSync(path.join(tmpdir(), 'wcs-copy-'));
   folder = createLocalBlobStore(blobFolder(dataDir));
-  hashes.length = 0;
-  for (let number = 0; number < 40; number += 1) {
-    const bytes = Buffer.from(`blob ${number}`);
-    const hash = createHash('sha256').update(bytes).digest('hex');
-    hashes.push(hash);
-    await folder.put(hash, bytes);
-  }
-  hashes.sort();
+  for (const [hash, bytes] of blobs) await folder.put(hash, bytes);
 });
 afterEach(async () => {
   await s3.close();
@@ -44,22 +43,9 @@ const copy = async (from: string, to: string, env: Record<string, string> = {}) 
 const inBucket = () => [...s3.objects.keys()].sort();
 
 // contract.md F43
-it('copies what the bucket lacks, says so, and copies nothing twice', async () => {
+it('copies what the bucket lacks, says so, goes on where a store failed, and copies nothing twice', async () => {
   const [first = ''] = hashes;
   s3.objects.set(blobKey(first), { bytes: Buffer.from('there'), changedAt: 0 });
-  const { code, result, stderr } = await copy('folder', 's3');
-  expect(code).toBe(0);
-  expect(result).toMatchObject({ ok: true, copied: 39, present: 1, damaged: 0 });
-  expect(stderr).toMatch(/^[0-9a-f]{2}: \d+ copied, \d+ were there$/m);
-  expect(inBucket()).toEqual(hashes.map(blobKey));
-  expect(existsSync(path.join(dataDir, 'postgres'))).toBe(false);
-  s3.requests.length = 0;
-  expect((await copy('folder', 's3')).result).toMatchObject({ copied: 0, copiedBytes: 0, present: 40 });
-  expect(s3.requests.filter((request) => !request.startsWith('GET '))).toEqual([]);
-});
-
-// contract.md F43
-it('goes on where a store failed', async () => {
   let puts = 0;
   s3.behave = ({ method, serve, refuse }) => {
     if (method === 'PUT') puts += 1;
@@ -70,14 +56,20 @@ it('goes on where a store failed', async () => {
   expect([failed.code, failed.result]).toEqual([1, null]);
   expect(failed.stderr).toMatch(/^error: .*HTTP 403, AccessDenied.*S3_ACCESS_KEY_ID/m);
   s3.behave = ({ serve }) => serve();
-  const { code, result } = await copy('folder', 's3');
-  expect([code, result.copied, result.present]).toEqual([0, 25, 15]);
+  const { code, result, stderr } = await copy('folder', 's3');
+  expect(code).toBe(0);
+  expect(result).toMatchObject({ ok: true, copied: 24, present: 16, damaged: 0 });
+  expect(stderr).toMatch(/^[0-9a-f]{2}: \d+ copied, \d+ were there$/m);
   expect(inBucket()).toEqual(hashes.map(blobKey));
+  expect(existsSync(path.join(dataDir, 'postgres'))).toBe(false);
+  s3.requests.length = 0;
+  expect((await copy('folder', 's3')).result).toMatchObject({ copied: 0, copiedBytes: 0, present: 40 });
+  expect(s3.requests.filter((request) => !request.startsWith('GET '))).toEqual([]);
 });
 
 // contract.md F43
 it('brings a bucket back into an empty folder, but nothing that is damaged', async () => {
-  await copy('folder', 's3');
+  for (const [hash, bytes] of blobs) s3.objects.set(blobKey(hash), { bytes, changedAt: 0 });
   const [damaged = ''] = hashes;
   s3.objects.set(blobKey(damaged), { bytes: Buffer.from('other bytes'), changedAt: 0 });
   const other = path.join(dataDir, 'other');

@@ -11,6 +11,7 @@ import { useDataFolder } from '../support/data-folder.ts';
 import { listenToAll } from '../support/events.ts';
 import { config, generating } from '../support/generating.ts';
 import { startImageModel } from '../support/image-model.ts';
+import { openJobs } from '../support/jobs.ts';
 import { type ServiceProcess, startProcess } from '../support/processes.ts';
 import { useTestService } from '../support/service.ts';
 import { eventually } from '../support/wait.ts';
@@ -43,12 +44,15 @@ it('images whose worker is killed again and again cost two answered and four una
   const articles: { id: string; job: Job }[] = [];
 
   const openOnes = async (): Promise<number> => {
-    let open = 0;
-    for (const each of articles) {
-      if (!isFinal(each.job)) each.job = await calls.readJob(workspace, each.job.id);
-      if (!isFinal(each.job)) open += 1;
+    const unknown = articles.filter(({ job }) => !isFinal(job));
+    const open = await openJobs(
+      db,
+      unknown.map(({ job }) => job.id),
+    );
+    for (const each of unknown) {
+      if (open.every(({ id }) => id !== each.job.id)) each.job = await calls.readJob(workspace, each.job.id);
     }
-    return open;
+    return open.length;
   };
   const fillUp = async (): Promise<void> => {
     for (let open = await openOnes(); open < AT_ONCE; open += 1) {

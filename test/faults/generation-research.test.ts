@@ -1,8 +1,6 @@
 import { sql } from 'kysely';
 import { expect, it } from 'vitest';
 import type { ArticleId, JobId } from '../../src/ids.ts';
-import { isFinal } from '../../src/jobs/queries.ts';
-import type { Job } from '../../src/jobs/schemas.ts';
 import {
   controlResearch,
   PLACES,
@@ -14,9 +12,10 @@ import { partsAskedAgain, startWritingModel } from '../generation/support/writin
 import { type ChatRequest, jsonIn, userTurns } from '../support/chat-completions.ts';
 import { listenToAll } from '../support/events.ts';
 import { config, generating } from '../support/generating.ts';
+import { openJobs, untilEnded } from '../support/jobs.ts';
 import { honestWriting, isAboutSection } from '../support/model/honest-writer.ts';
 import { type ServiceProcess, startProcess } from '../support/processes.ts';
-import { type TestWorkspace, useTestService } from '../support/service.ts';
+import { useTestService } from '../support/service.ts';
 import { eventually } from '../support/wait.ts';
 
 /** `npm run soak:research` runs this with all places. */
@@ -105,8 +104,6 @@ it('research and facts whose worker is killed at any of their steps are charged,
   let killed = 0;
   let whole = 0;
   for (let from = 0; from < places.length; from += AT_ONCE) {
-    const untilEnded = (jobId: string, workspace: TestWorkspace): Promise<Job> =>
-      eventually(() => calls.readJob(workspace, jobId), isFinal, 240_000);
     const begin = async (held: Held, index: number) => {
       // Each in a workspace of its own: those of one wait for each other.
       const workspace = await service.workspace(CREDITS);
@@ -121,6 +118,12 @@ it('research and facts whose worker is killed at any of their steps are charged,
       return { ...held, workspace, articleId: article.id, jobId: job.id };
     };
     type Begun = Awaited<ReturnType<typeof begin>>;
+    const untilAllEnded = (of: readonly Begun[]) =>
+      untilEnded(
+        db,
+        of.map(({ jobId }) => jobId),
+        240_000,
+      );
     const approve = async (each: Begun): Promise<void> => {
       const { etag } = await calls.outline(each.workspace, each.articleId);
       const { body } = await calls.approve(each.workspace, each.articleId, etag);
@@ -128,49 +131,50 @@ it('research and facts whose worker is killed at any of their steps are charged,
     };
     const chosen = places.slice(from, from + AT_ONCE);
     const round: Begun[] = [];
-    let worker: ServiceProcess | undefined;
     for (const [index, held] of chosen.entries()) {
       if (held.variant === 'approved') round.push(await begin(held, index));
     }
     if (round.length > 0) {
-      worker = await start();
-      for (const { jobId, workspace } of round) await untilEnded(jobId, workspace);
-      await stop(worker, 'SIGTERM');
+      // It is not killed, and needs no process of its own.
+      const first = await service.startWorker({}, model.env);
+      await untilAllEnded(round);
+      await first.stop();
       for (const each of round) await approve(each);
     }
     for (const [index, held] of chosen.entries()) {
       if (held.variant !== 'approved') round.push(await begin(held, index));
     }
     await steps.holdEach(new Map(round.map(({ jobId, place }) => [jobId, place])), async () => {
-      worker = await start();
+      const worker = await start();
       await eventually(
-        async () => {
-          const jobs = await Promise.all(
-            round.map(({ jobId, workspace }) => calls.readJob(workspace, jobId)),
-          );
-          const where = jobs.map(({ status }, at) => `${round[at]?.variant} ${round[at]?.place}: ${status}`);
-          return `${await steps.held()} held. ${where.join('; ')}`;
-        },
-        (shown) => shown.startsWith(`${round.length} held`),
+        () => steps.held(),
+        (count) => count === round.length,
         240_000,
-      );
+      ).catch(async (error: unknown) => {
+        const open = await openJobs(
+          db,
+          round.map(({ jobId }) => jobId),
+        );
+        const statusOf = (id: string) => open.find((job) => job.id === id)?.status ?? 'ended';
+        const where = round.map(({ variant, place, jobId }) => `${variant} ${place}: ${statusOf(jobId)}`);
+        throw new Error(where.join('; '), { cause: error });
+      });
       await stop(worker, 'SIGKILL');
       // Of every second round nothing was committed; of the others what was under way is, and nobody knows.
       if ((from / AT_ONCE) % 2 === 0) await steps.dropHeld();
     });
     killed += round.length;
-    worker = await start();
-    for (const each of round) await checkEnd(each);
+    const worker = await start();
+    await untilAllEnded(round);
+    const outlined = round.filter(({ variant }) => variant === 'outline');
+    for (const each of outlined) await approve(each);
+    await untilAllEnded(outlined);
     await stop(worker, 'SIGTERM');
+    for (const each of round) await checkEnd(each);
 
     async function checkEnd(each: Begun): Promise<void> {
       const { workspace, articleId, variant, place } = each;
       const what = `${variant}: ${place}`;
-      await untilEnded(each.jobId, workspace);
-      if (variant === 'outline') {
-        await approve(each);
-        await untilEnded(each.jobId, workspace);
-      }
       const jobs = await db
         .selectFrom('jobs')
         .select(['id', 'purpose', 'status', 'consumed_credits'])

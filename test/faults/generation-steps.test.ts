@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest';
-import { isFinal } from '../../src/jobs/queries.ts';
 import { controlSteps, type Place, STEPS } from '../generation/support/steps.ts';
 import { startWritingModel } from '../generation/support/writing-model.ts';
 import { listenToAll } from '../support/events.ts';
 import { type Generated, generating } from '../support/generating.ts';
+import { untilEnded } from '../support/jobs.ts';
 import { startProcess } from '../support/processes.ts';
 import { type TestWorkspace, useTestService } from '../support/service.ts';
 import { eventually } from '../support/wait.ts';
@@ -40,9 +40,16 @@ it('a generation whose worker is killed in the transaction of any of its steps i
     await steps.dropHeld();
   });
   const second = await start();
+  await untilEnded(
+    service.db,
+    all.map(({ job }) => job.id),
+    150_000,
+  );
   for (const { workspace, article, job, place } of all) {
-    const ended = await eventually(() => calls.readJob(workspace, job.id), isFinal, 150_000);
-    expect(ended, place).toMatchObject({ status: 'COMPLETED', consumedCredits: 1 });
+    expect(await calls.readJob(workspace, job.id), place).toMatchObject({
+      status: 'COMPLETED',
+      consumedCredits: 1,
+    });
     expect(await calls.readArticle(workspace, article.id)).toMatchObject({ status: 'NEEDS_REVIEW' });
     const moves = (await steps.movesOf(job.id)).map(({ status }) => status);
     expect(moves, place).toEqual([...STEPS, 'COMPLETED']);

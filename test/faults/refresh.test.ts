@@ -5,6 +5,7 @@ import type { HoldId } from '../../src/ids.ts';
 import { createArticle, longDocument } from '../support/articles.ts';
 import { askedTexts, pseudoCompletion } from '../support/chat-completions.ts';
 import { startEngineServer } from '../support/engine-server.ts';
+import { untilEnded } from '../support/jobs.ts';
 import { type ServiceProcess, startProcess } from '../support/processes.ts';
 import { useTestService } from '../support/service.ts';
 import { translating } from '../support/translating.ts';
@@ -72,12 +73,13 @@ it('refreshes whose worker is killed are charged once, and no batch is requested
     await worker.ended;
     worker = await start();
   }
+  await untilEnded(
+    service.db,
+    jobs.map(({ id }) => id),
+    120_000,
+  );
   for (const { id } of jobs) {
-    const job = await eventually(
-      () => calls.readJob(workspace, id),
-      ({ status }) => ['COMPLETED', 'FAILED', 'CANCELLED'].includes(status),
-      120_000,
-    );
+    const job = await calls.readJob(workspace, id);
     expect(job).toMatchObject({ status: 'COMPLETED', consumedCredits: CREDITS });
   }
   worker.kill('SIGTERM');

@@ -7,22 +7,28 @@ import { NAMED_BLOBS } from '../../src/blobs/named.ts';
 import { isFinal } from '../../src/jobs/queries.ts';
 import type { Job } from '../../src/jobs/schemas.ts';
 import { imagesIn } from '../generation/support/images.ts';
-import { controlSteps } from '../generation/support/steps.ts';
+import { controlSteps, type Step } from '../generation/support/steps.ts';
 import { useDataFolder } from '../support/data-folder.ts';
 import { drawing } from '../support/drawing.ts';
 import { listenToAll } from '../support/events.ts';
 import { startImageModel } from '../support/image-model.ts';
+import { openJobs } from '../support/jobs.ts';
 import { type ServiceProcess, startProcess } from '../support/processes.ts';
 import { useTestService } from '../support/service.ts';
 import { eventually } from '../support/wait.ts';
 
 /** `npm run soak:regenerations` runs this with fifty. */
-const KILLS = Number(process.env.REGENERATION_KILLS ?? 3);
+const KILLS = Number(process.env.REGENERATION_KILLS ?? 2);
 /** Images that are regenerated at once. */
 const AT_ONCE = 3;
 const DELAY_MS = 300;
-/** What is waited for before each kill: a call, or a job that is held as it enters a step. */
-const MOMENTS = ['call', 'FINALIZING', 'PROCESSING_MEDIA', 'call', 'GENERATING_IMAGES'] as const;
+/** What is waited for before each kill: jobs that are held, each as it enters one of these steps, or else a call. */
+const MOMENTS: readonly (readonly Step[])[] = [
+  [],
+  ['FINALIZING', 'PROCESSING_MEDIA'],
+  [],
+  ['GENERATING_IMAGES'],
+];
 
 const folder = useDataFolder();
 const service = useTestService({ UNBILLED_LIMIT_WORDS: '0', DATA_DIR: folder, IMAGE_PROVIDER: 'pseudo' });
@@ -41,15 +47,17 @@ it('an image whose worker is killed again and again is replaced, charged and rep
   const start = (): Promise<ServiceProcess> => startProcess('worker.ts', { ...service.env, ...model.env });
   const steps = await controlSteps(db);
   const made: { asset: Asset; job: Job }[] = [];
-  let worker = await start();
 
   const openOnes = async (): Promise<number> => {
-    let open = 0;
-    for (const each of made) {
-      if (!isFinal(each.job)) each.job = await calls.readJob(workspace, each.job.id);
-      if (!isFinal(each.job)) open += 1;
+    const unknown = made.filter(({ job }) => !isFinal(job));
+    const open = await openJobs(
+      db,
+      unknown.map(({ job }) => job.id),
+    );
+    for (const each of unknown) {
+      if (open.every(({ id }) => id !== each.job.id)) each.job = await calls.readJob(workspace, each.job.id);
     }
-    return open;
+    return open.length;
   };
   const fillUp = async (): Promise<void> => {
     for (let open = await openOnes(); open < AT_ONCE; open += 1) {
@@ -58,22 +66,35 @@ it('an image whose worker is killed again and again is replaced, charged and rep
     }
   };
   for (let kill = 0; kill < KILLS; kill += 1) {
+    // While there is no worker, so that no new job is past the step that it is held at.
+    await fillUp();
     const before = model.count();
-    const killWhen = async (isTime: () => Promise<boolean>): Promise<void> => {
-      await fillUp();
+    const newest = made
+      .filter(({ job }) => !isFinal(job))
+      .map(({ job }) => job.id)
+      .reverse();
+    const held = new Map(
+      (MOMENTS[kill % MOMENTS.length] ?? []).flatMap((step, at) => {
+        const id = newest[at];
+        return id === undefined ? [] : [[id, step] as const];
+      }),
+    );
+    const isTime = async (): Promise<boolean> =>
+      held.size === 0
+        ? model.count() > before
+        : (await steps.held()) >= (await openJobs(db, [...held.keys()])).length;
+    await steps.holdEach(held, async () => {
+      const worker = await start();
       await eventually(
-        async () => (await openOnes()) === 0 || (await isTime()),
+        async () => (await isTime()) || (await openOnes()) === 0,
         (enough) => enough,
         90_000,
       );
       worker.kill('SIGKILL');
       await worker.ended;
-    };
-    const moment = MOMENTS[kill % MOMENTS.length] ?? 'call';
-    if (moment === 'call') await killWhen(async () => model.count() > before);
-    else await steps.hold(moment, () => killWhen(async () => (await steps.held()) > 0));
-    worker = await start();
+    });
   }
+  const worker = await start();
   await eventually(openOnes, (open) => open === 0, 240_000);
   worker.kill('SIGTERM');
   await worker.ended;

@@ -1,4 +1,5 @@
 import { describe, expect, inject, it, type TestContext } from 'vitest';
+import { openJobs, untilEnded } from '../support/jobs.ts';
 import { type ServiceProcess, startProcess, WITH_THREADS } from '../support/processes.ts';
 import { startReceiver } from '../support/receiver.ts';
 import { startTestService } from '../support/service.ts';
@@ -25,7 +26,8 @@ async function serveOne(onEnd: TestContext['onTestFinished']) {
     ...{ service, temporal, calls, workspace },
     /** One finished translation, one charge, the event received at least once and always under one delivery id. */
     async expectOnce(job: { id: string; articleId: string }, credits: number): Promise<void> {
-      expect(await calls.untilFinal(workspace, job.id)).toMatchObject({
+      await untilEnded(service.db, [job.id], 100_000);
+      expect(await calls.readJob(workspace, job.id)).toMatchObject({
         status: 'COMPLETED',
         consumedCredits: credits,
       });
@@ -78,8 +80,8 @@ describe.concurrent('a translation survives', () => {
     const { job } = await calls.translate(workspace, 40_000);
     for (const progress of [10, 45]) {
       await eventually(
-        () => calls.readJob(workspace, job.id),
-        (current) => current.progress >= progress || current.status === 'COMPLETED',
+        () => openJobs(service.db, [job.id]),
+        ([current]) => current === undefined || current.progress >= progress,
       );
       process.kill('SIGKILL');
       expect(await process.ended).toBe('SIGKILL');

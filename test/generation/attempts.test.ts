@@ -20,6 +20,8 @@ beforeAll(async () => {
 });
 
 const FIRST_SECTION = PLAN_PART + 1;
+/** Of one section, for the same credits. */
+const SHORT = { wordCount: 200 };
 const NO_TEXT = 'The response has no text of the article.';
 const WITHOUT_TEXT: ChatResponse = { object: null, text: '', truncated: false };
 
@@ -126,7 +128,7 @@ describe('the calls for a part', () => {
       const call = await beginCall(service.db, late);
       await endCall(service.db, call ?? '', { outcome: 'rejected', usage: undefined });
     };
-    const { job } = await calls.generateTo(workspace);
+    const { job } = await calls.generateTo(workspace, SHORT);
     expect((await report(job.id)).outline).toEqual({ approved: false, repairs: [] });
   });
 });
@@ -197,7 +199,7 @@ it.each([
   'a customer is not told of the settings of a service whose engine fails: %s',
   async (kind, why) => {
     whenAsked(new ProviderError(kind, 'It did not go. Check AI_API_KEY.', { retryAfterMs: 1 }));
-    const { article, job } = await calls.generateTo(workspace);
+    const { article, job } = await calls.generateTo(workspace, SHORT);
     const errorMessage = `The generation stopped, because ${why}`;
     expect(job).toMatchObject({ status: 'FAILED', errorMessage });
     expect((await calls.events(article.id)).at(-1)?.data).toMatchObject({ error: errorMessage });
@@ -215,7 +217,7 @@ describe('a run with research in its price', () => {
     async ({ researched, charged }) => {
       let jobId = '';
       await steps.hold('VALIDATING', async () => {
-        const { job } = await calls.generate(workspace);
+        const { job } = await calls.generate(workspace, SHORT);
         jobId = job.id;
         await untilWaiting(service.db, 1);
         // As a deployment that researches would have admitted and done it; an image is held too.
@@ -243,7 +245,7 @@ describe('the end of a run', () => {
   ])('leaves nothing when a row of %s is refused in it', async (table, when) => {
     await sql`CREATE OR REPLACE FUNCTION refuse_row() RETURNS trigger LANGUAGE plpgsql AS $$
       BEGIN RAISE check_violation USING MESSAGE = 'refused by the test'; END $$`.execute(service.db);
-    const { article, job } = await calls.generate(workspace);
+    const { article, job } = await calls.generate(workspace, SHORT);
     await sql`CREATE TRIGGER refuse_row BEFORE INSERT OR UPDATE ON ${sql.table(table)}
       FOR EACH ROW WHEN (${sql.raw(when)}) EXECUTE FUNCTION refuse_row()`.execute(service.db);
     try {

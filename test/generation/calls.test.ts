@@ -29,6 +29,8 @@ afterAll(() => service.stopWorkers());
 const silent = () => new ProviderError('retryable', 'It broke off.', { retryAfterMs: 1, unanswered: true });
 const busy = () => new ProviderError('retryable', 'It is busy.', { retryAfterMs: 1 });
 const FIRST_SECTION = PLAN_PART + 1;
+/** Of one section. */
+const SHORT = { wordCount: 200 };
 const WITHOUT_TEXT: ChatResponse = { object: null, text: '', truncated: false };
 const USED = { input: 700, cached: 500, output: 300, reasoning: 100 };
 
@@ -71,7 +73,7 @@ describe('the calls for a part', () => {
 
   it('that the model did not take are repeated as often as that takes', async () => {
     const asked = whenAsked(...times(12, busy));
-    const { job } = await calls.generateTo(workspace);
+    const { job } = await calls.generateTo(workspace, SHORT);
     expect(job.status).toBe('COMPLETED');
     const { sections } = await reportOf(job.id);
     expect(asked()).toBe(12 + sections.length);
@@ -85,7 +87,7 @@ describe('the calls for a part', () => {
       await released.promise;
       return writers.pseudo.ask(question);
     };
-    const { job } = await calls.generate(workspace);
+    const { job } = await calls.generate(workspace, SHORT);
     await asked.promise;
     const next = { jobId: job.id as JobId, part: FIRST_SECTION, model: 'stand-in', repairs: [] };
     const parts = () =>

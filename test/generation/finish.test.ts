@@ -7,6 +7,8 @@ import { useGenerations } from '../support/generating.ts';
 
 const { service, workspace, calls, writers } = useGenerations({ credits: 20 });
 
+/** Of one section, for the same credit. */
+const SHORT = { wordCount: 200, imageCount: 0 };
 const report = async (jobId: string) => {
   const { status, body } = await service.call(workspace.key, 'GET', `/api/jobs/${jobId}/report`);
   expect(status).toBe(200);
@@ -91,7 +93,7 @@ describe('a finished draft', () => {
     'is delivered when its pass and its lead %s',
     async (_, fails) => {
       writers.responses = { edits: fails, lead: fails };
-      const { article, job } = await calls.generateTo(workspace);
+      const { article, job } = await calls.generateTo(workspace, SHORT);
       expect(job).toMatchObject({ status: 'COMPLETED', consumedCredits: 1, errorMessage: null });
       expect(blocksOf(article)[0]).toMatchObject({ type: 'heading' });
       const { editing, lead } = await report(job.id);
@@ -115,12 +117,12 @@ describe('a finished draft', () => {
       metaDescription: 'A better description.',
     };
     writers.responses = { lead: async () => object({ lead: 'The garden begins here.', ...named }) };
-    const { article } = await calls.generateTo(workspace);
+    const { article } = await calls.generateTo(workspace, SHORT);
     expect(article).toMatchObject({
       ...named,
       outline: { title: expect.stringMatching(/^Pseudo article/) },
     });
-    const { article: outlined } = await calls.generateTo(workspace, { reviewOutline: true });
+    const { article: outlined } = await calls.generateTo(workspace, { ...SHORT, reviewOutline: true });
     const { etag, outline: planned } = await calls.outline(workspace, outlined.id);
     const { job } = (await calls.approve(workspace, outlined.id, etag)).body;
     await calls.untilFinal(workspace, job.id);

@@ -95,7 +95,7 @@ describe('an image that fails is not charged, and the text is saved:', () => {
     ['an address in a private network', { body: { created: 1, data: [{ url: 'http://10.0.0.1/1.png' }] } }],
   ])('%s', async (_, response) => {
     server.answer = () => response;
-    const { article, job } = await calls.generateTo(workspace, { imageCount: 3 });
+    const { article, job } = await calls.generateTo(workspace, { wordCount: 300, imageCount: 2 });
     await expectTextAlone(article.id, job);
     for (const [state, reason, answered, unanswered] of await outcomesOf(job.id)) {
       expect([state, unanswered]).toEqual(['failed', 0]);
@@ -105,8 +105,10 @@ describe('an image that fails is not charged, and the text is saved:', () => {
   });
 
   it('30 MB, which may take longer than a call has', async () => {
-    server.answer = () => sent(Buffer.alloc(30_000_000).toString('base64'));
-    const { article, job } = await calls.generateTo(workspace, { imageCount: 2 });
+    const b64_json = Buffer.alloc(30_000_000).toString('base64');
+    const body = JSON.stringify({ created: 1, data: [{ b64_json }] });
+    server.answer = () => ({ body });
+    const { article, job } = await calls.generateTo(workspace, { imageCount: 1 });
     await expectTextAlone(article.id, job);
     for (const [state, , answered, unanswered] of await outcomesOf(job.id)) {
       expect(state).toBe('failed');

@@ -1,10 +1,11 @@
 import { sql } from 'kysely';
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { Article } from '../../src/articles/schemas.ts';
 import type { ArticleId, JobId } from '../../src/ids.ts';
 import { ProviderError } from '../../src/providers/types.ts';
 import { generationWorkflowId } from '../../src/temporal/ids.ts';
 import { documentOf, editing } from '../articles/support.ts';
-import { useGenerations } from '../support/generating.ts';
+import { config, useGenerations } from '../support/generating.ts';
 import { hang } from '../support/translating.ts';
 import { eventually } from '../support/wait.ts';
 import { untilWaiting } from '../translations/support/locks.ts';
@@ -21,13 +22,19 @@ beforeEach(() => steps.refuse(null));
 const workflowId = ({ id }: { id: string }) => generationWorkflowId(id as JobId);
 const edit = () => editing(service, workspace);
 const UNCHARGED = { balance: 20, reserved: 0, available: 20 };
+/** Of few sections, for the same credits. */
+const SHORT = { wordCount: 200 };
+const report = async (jobId: string) =>
+  (await service.call(workspace.key, 'GET', `/api/jobs/${jobId}/report`)).body.report;
 
 describe('a generation', () => {
-  // contract.md G14 and G18
-  it('writes the article, is charged for the text alone, and tells each event once with its fields', async () => {
+  // contract.md G13, G14, G18 and G21
+  it('enters every step but research, writes the article, is charged for the text alone, tells each event once with its fields, and shows Temporal nothing of what customers write', async () => {
     const { article: queued, job } = await calls.generate(workspace, {
+      faq: true,
       primaryKeyword: 'sowing',
       secondaryKeywords: ['mulch'],
+      prompt: 'Whisper it.',
     });
     const ended = await calls.untilFinal(workspace, job.id);
     expect(ended).toMatchObject({
@@ -70,12 +77,13 @@ describe('a generation', () => {
     expect(report.images.items).toMatchObject([{ reason: 'no_model', answered: 0, unanswered: 0 }]);
     const { assets } = (await service.call(workspace.key, 'GET', `/api/articles/${articleId}/assets`)).body;
     expect([assets, await edit().storageUsed()]).toEqual([[], 0]);
+    await expectEveryStep(jobId);
+    await expectHiddenFromTemporal(article, job);
   });
 
-  // contract.md G13
-  it('enters every step but research, each with its status, and its progress only rises', async () => {
-    const { job } = await calls.generateTo(workspace, { faq: true });
-    const moves = await steps.movesOf(job.id);
+  /** Each with its status, and its progress only rises. */
+  async function expectEveryStep(jobId: string): Promise<void> {
+    const moves = await steps.movesOf(jobId);
     expect(moves.map(({ status, step }) => [status, step])).toEqual([
       ['VALIDATING', 'validate'],
       ['OUTLINING', 'outline'],
@@ -89,7 +97,16 @@ describe('a generation', () => {
     const progress = moves.map((move) => move.progress);
     expect(progress).toEqual([...new Set(progress)].sort((one, other) => one - other));
     expect(writers.asked.slice(-3)).toEqual(['faq', 'edits', 'lead']);
-  });
+  }
+
+  async function expectHiddenFromTemporal(article: Article, job: { id: string }): Promise<void> {
+    const kept = await operator.kept(workflowId(job));
+    expect(kept).toContain(article.id);
+    const { sections } = article.outline as { sections: { heading: string }[] };
+    for (const text of [config.topic, 'Whisper', article.title, sections[0]?.heading ?? '']) {
+      expect(kept).not.toContain(text);
+    }
+  }
 
   // contract.md G15
   it('replaces title and slug that were made from the topic, and nothing that a person has set', async () => {
@@ -108,26 +125,15 @@ describe('a generation', () => {
       metaTitle: 'My meta title',
       metaDescription: (article.outline as Record<string, string>).metaDescription,
     });
-    const { article: titled } = await calls.generateTo(workspace, {}, { title: 'Given with the request' });
+    const { article: titled } = await calls.generateTo(workspace, SHORT, { title: 'Given with the request' });
     expect(titled).toMatchObject({ title: 'Given with the request', slug: 'given-with-the-request' });
   });
 
-  // contract.md G21
-  it('shows nothing of what customers write in what Temporal keeps of it', async () => {
-    const secret = 'a topic that nobody else may read';
-    const { article, job } = await calls.generateTo(workspace, { topic: secret, prompt: 'Whisper it.' });
-    const kept = await operator.kept(workflowId(job));
-    expect(kept).toContain(article.id);
-    const { sections } = article.outline as { sections: { heading: string }[] };
-    for (const text of [secret, 'Whisper', article.title, sections[0]?.heading ?? '']) {
-      expect(kept).not.toContain(text);
-    }
-  });
-
-  // contract.md G16
-  it('is told of its failure in words for people, which no history has', async () => {
+  // contract.md G16 and G25
+  it('is told of its failure in words for people, which no history has, and its report shows nothing that was written', async () => {
     writers.behave = async (what) => {
-      if (what === 'section') throw new ProviderError('refused', 'The model declines to write “Compost”.');
+      if (what === 'section' && writers.asked.length > 3)
+        throw new ProviderError('refused', 'The model declines to write “Compost”.');
     };
     const { article, job } = await calls.generateTo(workspace);
     expect(job).toMatchObject({
@@ -149,6 +155,14 @@ describe('a generation', () => {
     });
     await operator.closed(workflowId(job));
     expect(await operator.kept(workflowId(job))).not.toContain('Compost');
+    const told = await report(job.id);
+    expect(told).toMatchObject({ status: 'FAILED', credits: { consumed: 0 } });
+    expect(
+      told.sections.map(({ heading, written }: Record<string, unknown>) => [heading, written]).slice(0, 2),
+    ).toEqual([
+      [null, true],
+      [null, false],
+    ]);
   });
 });
 
@@ -194,7 +208,7 @@ describe('a run that stops for its outline', () => {
       'COMPLETED',
     ]);
     expect(writers.asked.filter((what) => what === 'outline')).toHaveLength(1);
-    const told = (await service.call(workspace.key, 'GET', `/api/jobs/${job.id}/report`)).body.report;
+    const told = await report(job.id);
     expect(told.outline).toEqual({ approved: true, repairs: [] });
     expect(told.sections[0]).toMatchObject({ heading: 'Said by a person', written: true });
     const written = await calls.readArticle(workspace, article.id);
@@ -212,7 +226,7 @@ describe('a run that stops for its outline', () => {
 
   // contract.md G15
   it('keeps title and slug that a person has changed between the two runs', async () => {
-    const { article } = await calls.generateTo(workspace, { reviewOutline: true });
+    const { article } = await calls.generateTo(workspace, { ...SHORT, reviewOutline: true });
     await edit().patch(article.id, { slug: 'chosen-by-hand' });
     const { etag, outline } = await calls.outline(workspace, article.id);
     const { body } = await calls.approve(workspace, article.id, etag);
@@ -225,7 +239,7 @@ describe('a run that stops for its outline', () => {
 
   // contract.md G12
   it('keeps its outline when the second run fails or is cancelled, and can be approved again', async () => {
-    const { article } = await calls.generateTo(workspace, { reviewOutline: true });
+    const { article } = await calls.generateTo(workspace, { ...SHORT, reviewOutline: true });
     const { etag, outline } = await calls.outline(workspace, article.id);
     const approve = async () => (await calls.approve(workspace, article.id, etag)).body.job;
     writers.behave = async () => {
@@ -261,7 +275,7 @@ describe.each(STEPS)('in %s', (step) => {
   // contract.md G16
   it('it fails: the article is a draft, nothing of it is written, nothing is charged, its progress stays, and the failure is told', async () => {
     await steps.refuse(step);
-    const { article, job } = await calls.generateTo(workspace, { reviewOutline: false });
+    const { article, job } = await calls.generateTo(workspace, { ...SHORT, reviewOutline: false });
     expect(job).toMatchObject({
       status: 'FAILED',
       errorCode: 'GENERATION_FAILED',
@@ -297,7 +311,7 @@ describe.each(STEPS)('in %s', (step) => {
     const { article, job } = await (async () => {
       let generated: Awaited<ReturnType<typeof calls.generate>> | undefined;
       await steps.hold(step, async () => {
-        generated = await calls.generate(workspace);
+        generated = await calls.generate(workspace, SHORT);
         const { job } = generated;
         // The run waits at the gate, and the cancellation behind it.
         await untilWaiting(service.db, 1);
@@ -323,53 +337,32 @@ describe.each(STEPS)('in %s', (step) => {
   });
 });
 
-describe('the report of a generation', () => {
-  const report = async (jobId: string) =>
-    (await service.call(workspace.key, 'GET', `/api/jobs/${jobId}/report`)).body.report;
-
-  // contract.md G25
-  it('tells of each section, what had to be corrected, and the receipt', async () => {
-    let answers = 0;
-    writers.responses.section = async (question) => {
-      answers += 1;
-      return answers === 1 ? { object: null, text: '', truncated: false } : writers.pseudo.ask(question);
-    };
-    const { article, job } = await calls.generateTo(workspace);
-    const { sections } = article.outline as { sections: { heading: string }[] };
-    const told = await report(job.id);
-    expect(told).toMatchObject({
-      jobId: job.id,
-      articleId: article.id,
-      status: 'COMPLETED',
-      writer: 'pseudo',
-      credits: { estimated: 2, reserved: 2, consumed: 1 },
-      outline: { approved: false, repairs: [] },
-    });
-    expect(told.sections.map(({ heading, written }: Record<string, unknown>) => [heading, written])).toEqual(
-      sections.map(({ heading }) => [heading, true]),
-    );
-    expect(told.sections[0].repairs).toEqual(['The response has no text of the article.']);
-    expect(told.sections[1].repairs).toEqual([]);
-    expect(told.words).toBe(
-      told.sections.reduce((sum: number, { words }: { words: number }) => sum + words, 0),
-    );
+// contract.md G25
+it('the report of a generation tells of each section, what had to be corrected, and the receipt', async () => {
+  let answers = 0;
+  writers.responses.section = async (question) => {
+    answers += 1;
+    return answers === 1 ? { object: null, text: '', truncated: false } : writers.pseudo.ask(question);
+  };
+  const { article, job } = await calls.generateTo(workspace);
+  const { sections } = article.outline as { sections: { heading: string }[] };
+  const told = await report(job.id);
+  expect(told).toMatchObject({
+    jobId: job.id,
+    articleId: article.id,
+    status: 'COMPLETED',
+    writer: 'pseudo',
+    credits: { estimated: 2, reserved: 2, consumed: 1 },
+    outline: { approved: false, repairs: [] },
   });
-
-  // contract.md G25
-  it('shows nothing that was written for a job that did not end well', async () => {
-    writers.behave = async (what) => {
-      if (what === 'section' && writers.asked.length > 3) throw new ProviderError('fatal', 'No.');
-    };
-    const { job } = await calls.generateTo(workspace);
-    const told = await report(job.id);
-    expect(told).toMatchObject({ status: 'FAILED', credits: { consumed: 0 } });
-    expect(
-      told.sections.map(({ heading, written }: Record<string, unknown>) => [heading, written]).slice(0, 2),
-    ).toEqual([
-      [null, true],
-      [null, false],
-    ]);
-  });
+  expect(told.sections.map(({ heading, written }: Record<string, unknown>) => [heading, written])).toEqual(
+    sections.map(({ heading }) => [heading, true]),
+  );
+  expect(told.sections[0].repairs).toEqual(['The response has no text of the article.']);
+  expect(told.sections[1].repairs).toEqual([]);
+  expect(told.words).toBe(
+    told.sections.reduce((sum: number, { words }: { words: number }) => sum + words, 0),
+  );
 });
 
 describe('what a generation leaves', () => {
@@ -423,22 +416,8 @@ describe('what a generation leaves', () => {
   });
 
   // contract.md G23
-  it('goes with its article', async () => {
-    const { article, job } = await calls.generateTo(workspace);
-    expect((await edit().remove(article.id)).status).toBe(200);
-    for (const table of ['generations', 'generation_parts', 'generation_images'] as const) {
-      const rows = await service.db
-        .selectFrom(table)
-        .select('job_id')
-        .where('job_id', '=', job.id as JobId)
-        .execute();
-      expect(rows).toEqual([]);
-    }
-  });
-
-  // contract.md G23
-  it('is removed when the job has ended longer ago than the retention; article and job stay', async () => {
-    const [old, young] = [await calls.generateTo(workspace), await calls.generateTo(workspace)];
+  it('is removed when the job has ended longer ago than the retention; article and job stay; and goes with its article', async () => {
+    const [old, young] = [await calls.generateTo(workspace, SHORT), await calls.generateTo(workspace, SHORT)];
     await sql`UPDATE jobs SET ended_at = ended_at - interval '31 days' WHERE id = ${old.job.id}`.execute(
       service.db,
     );
@@ -459,6 +438,16 @@ describe('what a generation leaves', () => {
     for (const row of await kept(young.job.id)) expect(Object.values(row)).not.toContain(null);
     expect(await calls.readJob(workspace, old.job.id)).toEqual(old.job);
     expect(await calls.readArticle(workspace, old.article.id)).toEqual(old.article);
+    const tables = ['generations', 'generation_parts', 'generation_images'] as const;
+    const rowsOf = (table: (typeof tables)[number]) =>
+      service.db
+        .selectFrom(table)
+        .select('job_id')
+        .where('job_id', '=', young.job.id as JobId)
+        .execute();
+    for (const table of tables) expect((await rowsOf(table)).length).toBeGreaterThan(0);
+    expect((await edit().remove(young.article.id)).status).toBe(200);
+    for (const table of tables) expect(await rowsOf(table)).toEqual([]);
   });
 });
 

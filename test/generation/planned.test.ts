@@ -5,6 +5,8 @@ import { documentOf, editing } from '../articles/support.ts';
 import { useGenerations } from '../support/generating.ts';
 
 const { service, workspace, calls, writers } = useGenerations({ credits: 20 });
+/** Of one section, for the same credit. */
+const SHORT = { wordCount: 200, imageCount: 0 };
 const report = async (jobId: string) =>
   (await service.call(workspace.key, 'GET', `/api/jobs/${jobId}/report`)).body.report;
 
@@ -54,7 +56,7 @@ describe('the plan of a text', () => {
       if (error !== null) throw error;
       return { object: { reader: 'Nobody' }, truncated: false };
     };
-    const { article, job } = await calls.generateTo(workspace);
+    const { article, job } = await calls.generateTo(workspace, SHORT);
     expect(job).toMatchObject({ status: 'COMPLETED', consumedCredits: 1 });
     expect(article.status).toBe('NEEDS_REVIEW');
     expect(writers.asked.filter((kind) => kind === 'plan')).toHaveLength(times);
@@ -71,7 +73,7 @@ describe('the plan of a text', () => {
       busy -= 1;
       if (busy >= 0) throw new ProviderError('retryable', 'It is busy.', { retryAfterMs: 1 });
     };
-    const { job } = await calls.generateTo(workspace);
+    const { job } = await calls.generateTo(workspace, SHORT);
     expect(job.status).toBe('COMPLETED');
     expect(writers.asked.filter((kind) => kind === 'plan')).toHaveLength(4);
     expect((await report(job.id)).plan).toEqual({ used: true, repairs: [] });
@@ -95,13 +97,13 @@ it('title and keywords of a person go to the writer as they were when the run be
     documentJson: documentOf(),
   });
   const { body } = await calls.draft(workspace, draft.id, {
-    generationConfig: { topic: 'Tools', wordCount: 300 },
+    generationConfig: { topic: 'Tools', wordCount: 300, imageCount: 0 },
   });
   await calls.untilFinal(workspace, body.job.id);
   expect(told.length).toBeGreaterThan(2);
   for (const each of told) expect(each).toEqual(['Ten tools for beginners', ['garden tools', 'spade']]);
   told.length = 0;
-  await calls.generateTo(workspace);
+  await calls.generateTo(workspace, SHORT);
   for (const each of told) expect(each).toEqual([null, []]);
 });
 

@@ -13,7 +13,7 @@ const { service, workspace, calls, writers } = useGenerations({
 });
 beforeEach(() => resetResearch(web));
 
-const settings = { topic: 'Watering tomatoes', imageCount: 0, researchEnabled: true };
+const settings = { topic: 'Watering tomatoes', wordCount: 300, imageCount: 0, researchEnabled: true };
 const WRONG = 'Tomatoes in open ground need about 90 litres of water a week in high summer.';
 const FOURTH = 'https://four.example/summer';
 const isChecking = (): boolean => writers.asked.includes('claims');
@@ -57,7 +57,8 @@ async function cancelledAt(step: Step, begin: () => Promise<{ articleId: string;
   const there = hangAt(step);
   const { articleId, jobId } = await begin();
   await there;
-  const { status } = await calls.readJob(workspace, jobId);
+  const { status, currentStep } = await calls.readJob(workspace, jobId);
+  if (status === 'RESEARCHING') expect(currentStep).toBe('research');
   const requested = (): number => web.searched.length + web.read.length + writers.asked.length;
   expect((await calls.cancel(workspace, jobId)).status).toBe(202);
   const before = requested();
@@ -113,22 +114,23 @@ describe('a run that is cancelled', () => {
     expect(await get(`/api/articles/${articleId}/sources`)).toEqual({ sources: [] });
   });
 
-  it.each<Step>(['section', 'evidence', 'pages of evidence', 'verdicts'])(
-    'at %s of an approved outline leaves the outline charged, with its sources and nothing else',
-    async (step) => {
-      const { article, job } = await calls.generateTo(workspace, { ...settings, reviewOutline: true });
-      expect(job).toMatchObject({ status: 'COMPLETED', consumedCredits: 1 });
-      const { sources } = await get(`/api/articles/${article.id}/sources`);
+  it('at a section, evidence, pages of evidence or verdicts of an approved outline leaves the outline charged, with its sources and nothing else', async () => {
+    const { article, job } = await calls.generateTo(workspace, { ...settings, reviewOutline: true });
+    expect(job).toMatchObject({ status: 'COMPLETED', consumedCredits: 1 });
+    const { sources } = await get(`/api/articles/${article.id}/sources`);
+    for (const step of ['section', 'evidence', 'pages of evidence', 'verdicts'] as const) {
+      resetResearch(web);
       const { types } = await cancelledAt(step, async () => {
         writers.asked = [];
         const { etag } = await calls.outline(workspace, article.id);
         const { body } = await calls.approve(workspace, article.id, etag);
         return { articleId: article.id, jobId: body.job.id };
       });
-      expect(types.filter((type) => type === 'credits.consumed')).toHaveLength(1);
-      expect(await calls.readWallet(workspace)).toEqual({ balance: 39, reserved: 0, available: 39 });
-      expect((await get(`/api/articles/${article.id}/sources`)).sources).toEqual(sources);
-      expect(await get(`/api/articles/${article.id}/claims`)).toEqual({ claims: [] });
-    },
-  );
+      const charged = types.filter((type) => type === 'credits.consumed');
+      expect(charged, step).toHaveLength(1);
+      expect(await calls.readWallet(workspace), step).toEqual({ balance: 39, reserved: 0, available: 39 });
+      expect((await get(`/api/articles/${article.id}/sources`)).sources, step).toEqual(sources);
+      expect(await get(`/api/articles/${article.id}/claims`), step).toEqual({ claims: [] });
+    }
+  });
 });

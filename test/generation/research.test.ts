@@ -7,8 +7,6 @@ import { ProviderError } from '../../src/providers/types.ts';
 import { editing } from '../articles/support.ts';
 import { type Generated, useGenerations } from '../support/generating.ts';
 import { createStandInResearch, PAGES, resetResearch } from '../support/researching.ts';
-import { hang } from '../support/translating.ts';
-import { eventually } from '../support/wait.ts';
 
 const web = createStandInResearch();
 const { service, workspace, calls, writers } = useGenerations({
@@ -19,7 +17,7 @@ const { service, workspace, calls, writers } = useGenerations({
 beforeEach(() => resetResearch(web));
 
 const LIMITS = { reasoningTokens: 4_096, maxOutputTokens: 16_384, contextTokens: 32_000 };
-const settings = { topic: 'Watering tomatoes', imageCount: 0, researchEnabled: true };
+const settings = { topic: 'Watering tomatoes', wordCount: 300, imageCount: 0, researchEnabled: true };
 const get = async (path: string) => (await service.call(workspace.key, 'GET', path)).body;
 const sourcesOf = async (id: string) => (await get(`/api/articles/${id}/sources`)).sources;
 const claimsOf = async (id: string) => (await get(`/api/articles/${id}/claims`)).claims;
@@ -30,8 +28,8 @@ const linksIn = (markdown: string | null) =>
   [...(markdown ?? '').matchAll(/\]\((http[^)]*)\)/g)].map(([, url]) => url);
 
 describe('a run with research', () => {
-  // contract.md N20, N22, N24, N25, N28, N30 and N34
-  it('reads, notes, cites and checks: the article has sources and claims, and both are charged', async () => {
+  // contract.md N10, N13, N20, N22, N24, N25, N28, N30, N34 and G23
+  it('reads, notes, cites and checks: the article has sources and claims, and both are charged; claims that change later are shown as such; what it has read on the way goes after the retention, all else with the article', async () => {
     const { article, job } = await calls.generateTo(workspace, settings);
     expect(job).toMatchObject({ status: 'COMPLETED', estimatedCredits: 5, consumedCredits: 5 });
     expect(writers.asked.slice(0, 3)).toEqual(['questions', 'notes', 'outline']);
@@ -55,11 +53,11 @@ describe('a run with research', () => {
     expect(report.facts).toMatchObject({ compared: claims.length });
     // What the notes say is known.
     expect(report.checks.figures).toEqual([]);
+    await expectChangedClaimShown(article);
+    await expectRemoved({ article, job });
   });
 
-  // contract.md N13
-  it('says which claims have changed since', async () => {
-    const { article } = await calls.generateTo(workspace, settings);
+  async function expectChangedClaimShown(article: Generated['article']): Promise<void> {
     const [claim] = await claimsOf(article.id);
     const { documentJson } = await calls.readArticle(workspace, article.id);
     const blocks = documentJson.blocks.map((block) =>
@@ -70,7 +68,30 @@ describe('a run with research', () => {
     });
     expect(saved.status).toBe(200);
     expect((await claimsOf(article.id))[0]).toMatchObject({ sentence: claim.sentence, changed: true });
-  });
+  }
+
+  async function expectRemoved({ article, job }: Generated): Promise<void> {
+    const rows = async () => {
+      const counts = await sql<{ rows: number }>`
+        SELECT (SELECT count(*) FROM generation_pages WHERE job_id = ${job.id})
+          + (SELECT count(*) FROM generation_searches WHERE job_id = ${job.id}) AS rows`.execute(service.db);
+      return Number(counts.rows[0]?.rows);
+    };
+    expect(await rows()).toBeGreaterThan(3);
+    await sql`UPDATE jobs SET ended_at = ended_at - interval '31 days' WHERE id = ${job.id}`.execute(
+      service.db,
+    );
+    await pruneGenerations(service.db, { retentionMs: 30 * 86_400_000, onProgress: () => undefined });
+    expect(await rows()).toBe(0);
+    expect(await sourcesOf(article.id)).toHaveLength(3);
+    expect((await reportOf(job.id)).research).toMatchObject({ delivered: true, pagesNotUsed: [] });
+    const removed = await service.call(workspace.key, 'DELETE', `/api/articles/${article.id}`);
+    expect(removed.status).toBe(200);
+    const left = await sql`SELECT id FROM article_sources WHERE article_id = ${article.id}`.execute(
+      service.db,
+    );
+    expect(left.rows).toEqual([]);
+  }
 
   // contract.md N25 and N26
   it.each(['list', 'none'] as const)('shows its sources as the project wants: %s', async (citations) => {
@@ -181,92 +202,39 @@ describe('an outline run with research', () => {
   });
 });
 
-describe('a run that ends early', () => {
-  /** Cancels a run that hangs: it costs nothing, and leaves neither sources nor claims. */
-  async function expectNothingOfCancelled({ article, job }: Generated): Promise<void> {
-    expect((await calls.cancel(workspace, job.id)).status).toBe(202);
-    expect(await calls.untilFinal(workspace, job.id)).toMatchObject({
-      status: 'CANCELLED',
-      consumedCredits: 0,
-    });
-    expect([await sourcesOf(article.id), await claimsOf(article.id)]).toEqual([[], []]);
-    expect(await calls.readWallet(workspace)).toEqual({ balance: 40, reserved: 0, available: 40 });
-  }
-
-  // contract.md N22 and N28
-  it.each([
-    ['searches', 'waits', 'searched'],
-    ['reads', 'waitsToRead', 'read'],
-  ] as const)(
-    'costs nothing when it is cancelled while it %s, and leaves no source',
-    async (_, waits, made) => {
-      web[waits] = (signal) => hang(signal);
-      const { article, job } = await calls.generate(workspace, settings);
-      await eventually(
-        async () => web[made].length,
-        (count) => count > 0,
-      );
-      expect(await calls.readJob(workspace, job.id)).toMatchObject({
-        status: 'RESEARCHING',
-        currentStep: 'research',
-      });
-      await expectNothingOfCancelled({ article, job });
-    },
-  );
-
-  // contract.md N22 and N28
-  it.each(['questions', 'notes', 'plan', 'section', 'edits', 'claims', 'verdicts', 'lead'] as const)(
-    'costs nothing when it is cancelled while a model is asked for its %s, and leaves no source',
-    async (kind) => {
-      let isAsked = false;
-      writers.behave = async (what, signal) => {
-        if (what !== kind) return;
-        isAsked = true;
-        await hang(signal);
-      };
-      const { article, job } = await calls.generate(workspace, settings);
-      await eventually(
-        async () => isAsked,
-        (asked) => asked,
-      );
-      await expectNothingOfCancelled({ article, job });
-    },
-  );
-
-  // contract.md N21, N23, N28, N29 and G90
-  it('gives its notes to the next run, which reads nothing again and pays for them', async () => {
-    writers.behave = async (what) => {
-      if (what === 'section') throw new ProviderError('fatal', 'No.');
-    };
-    const { article, job } = await calls.generateTo(workspace, settings);
-    expect(job).toMatchObject({ status: 'FAILED', consumedCredits: 0 });
-    expect(await sourcesOf(article.id)).toEqual([]);
-    const read = [...web.read];
-    const requested = web.searched.length + web.read.length;
-    const unpaid = async () =>
-      (
-        await service.db
-          .selectFrom('unpaid_work')
-          .select('words')
-          .where('job_id', '=', job.id as JobId)
-          .executeTakeFirst()
-      )?.words ?? 0;
-    const before = await unpaid();
-    expect(before).toBeGreaterThan(50 * requested);
-    writers.behave = async () => undefined;
-    writers.asked = [];
-    web.pages = new Map();
-    const { body } = await calls.draft(workspace, article.id);
-    expect(await calls.untilFinal(workspace, body.job.id)).toMatchObject({
-      status: 'COMPLETED',
-      consumedCredits: 5,
-    });
-    expect(web.read).toEqual(read);
-    expect(writers.asked).not.toContain('notes');
-    expect(await sourcesOf(article.id)).toHaveLength(3);
-    // What was paid for counts no more.
-    expect(before - (await unpaid())).toBeGreaterThanOrEqual(50 * requested);
+// contract.md N21, N23, N28, N29 and G90
+it('a run that fails gives its notes to the next run, which reads nothing again and pays for them', async () => {
+  writers.behave = async (what) => {
+    if (what === 'section') throw new ProviderError('fatal', 'No.');
+  };
+  const { article, job } = await calls.generateTo(workspace, settings);
+  expect(job).toMatchObject({ status: 'FAILED', consumedCredits: 0 });
+  expect(await sourcesOf(article.id)).toEqual([]);
+  const read = [...web.read];
+  const requested = web.searched.length + web.read.length;
+  const unpaid = async () =>
+    (
+      await service.db
+        .selectFrom('unpaid_work')
+        .select('words')
+        .where('job_id', '=', job.id as JobId)
+        .executeTakeFirst()
+    )?.words ?? 0;
+  const before = await unpaid();
+  expect(before).toBeGreaterThan(50 * requested);
+  writers.behave = async () => undefined;
+  writers.asked = [];
+  web.pages = new Map();
+  const { body } = await calls.draft(workspace, article.id);
+  expect(await calls.untilFinal(workspace, body.job.id)).toMatchObject({
+    status: 'COMPLETED',
+    consumedCredits: 5,
   });
+  expect(web.read).toEqual(read);
+  expect(writers.asked).not.toContain('notes');
+  expect(await sourcesOf(article.id)).toHaveLength(3);
+  // What was paid for counts no more.
+  expect(before - (await unpaid())).toBeGreaterThanOrEqual(50 * requested);
 });
 
 describe('pages, and models that obey them', () => {
@@ -371,32 +339,5 @@ it('a contradicted sentence that cites its own source is corrected, and its cita
   expect((await reportOf(job.id)).facts.corrections).toMatchObject({
     edits: [{ change: 'replaced' }],
     refused: 0,
-  });
-});
-
-describe('what research leaves', () => {
-  // contract.md N10 and G23
-  it('goes with the article, and what the run has read on the way after the retention', async () => {
-    const { article, job } = await calls.generateTo(workspace, settings);
-    const rows = async () => {
-      const counts = await sql<{ rows: number }>`
-        SELECT (SELECT count(*) FROM generation_pages WHERE job_id = ${job.id})
-          + (SELECT count(*) FROM generation_searches WHERE job_id = ${job.id}) AS rows`.execute(service.db);
-      return Number(counts.rows[0]?.rows);
-    };
-    expect(await rows()).toBeGreaterThan(3);
-    await sql`UPDATE jobs SET ended_at = ended_at - interval '31 days' WHERE id = ${job.id}`.execute(
-      service.db,
-    );
-    await pruneGenerations(service.db, { retentionMs: 30 * 86_400_000, onProgress: () => undefined });
-    expect(await rows()).toBe(0);
-    expect(await sourcesOf(article.id)).toHaveLength(3);
-    expect((await reportOf(job.id)).research).toMatchObject({ delivered: true, pagesNotUsed: [] });
-    const removed = await service.call(workspace.key, 'DELETE', `/api/articles/${article.id}`);
-    expect(removed.status).toBe(200);
-    const left = await sql`SELECT id FROM article_sources WHERE article_id = ${article.id}`.execute(
-      service.db,
-    );
-    expect(left.rows).toEqual([]);
   });
 });

@@ -15,10 +15,10 @@ import { eventually } from '../support/wait.ts';
 
 const provider = createStandIn();
 const writers = createStandInWriter();
-// Of failed work 2,500 words are allowed.
+// Of failed work 1,500 words are allowed.
 const { service, workspace, operator, reconcile } = useJobs(
   { provider, writers },
-  { credits: 2_000, env: { UNBILLED_LIMIT_WORDS: '500' } },
+  { credits: 2_000, env: { UNBILLED_LIMIT_WORDS: '300' } },
   async () => {
     provider.behave = async () => undefined;
     provider.answer = undefined;
@@ -29,7 +29,7 @@ const { service, workspace, operator, reconcile } = useJobs(
 const calls = generating(service);
 
 /** Jobs that are admitted at once; `npm run soak:failures` has more. */
-const JOBS = Number(process.env.FAILED_JOBS ?? 100);
+const JOBS = Number(process.env.FAILED_JOBS ?? 30);
 const STUBBORN = 'Stubborn';
 const DAY = 86_400;
 /** A document of so many words, whose last text is the stubborn one. */
@@ -90,17 +90,17 @@ describe('work that failed because of its texts', () => {
   const CAUSES: Record<string, () => Promise<Answer>> = {
     'a translation whose last heading never has a usable text': () => {
       provider.answer = withoutStubborn;
-      return translating(withStubborn(900));
+      return translating(withStubborn(800));
     },
     'a translation of which too much is left': () => {
       provider.answer = withoutStubborn;
-      return translating(withStubborn(900, 'paragraph'));
+      return translating(withStubborn(800, 'paragraph'));
     },
     'a translation that the engine declines': () => {
       provider.behave = async () => {
         throw new ProviderError('refused', 'The engine declines.');
       };
-      return translating(longDocument(900));
+      return translating(longDocument(800));
     },
     'a translation whose last request the engine does not accept': () => {
       provider.answer = (request) => {
@@ -109,10 +109,10 @@ describe('work that failed because of its texts', () => {
           throw new ProviderError('fatal', 'It did not accept the request.');
         return made;
       };
-      return translating(withStubborn(1_800));
+      return translating(withStubborn(1_400));
     },
     'a refresh that nothing usable comes for': async () => {
-      outdated ??= await calls.outdated(workspace, 900);
+      outdated ??= await calls.outdated(workspace, 800);
       provider.answer = () => new Map();
       return service.call(workspace.key, 'POST', `/api/articles/${outdated.version.id}/refresh`);
     },
@@ -151,7 +151,7 @@ describe('work that failed because of its texts', () => {
       const rows = await unpaid();
       expect(rows.every(({ reason }) => reason === 'failed')).toBe(true);
       // The last run began below the limit.
-      expect([sum(rows) > 2_500, sum(rows) < 6_000]).toEqual([true, true]);
+      expect([sum(rows) > 1_500, sum(rows) < 3_600]).toEqual([true, true]);
       expect((await calls.readWallet(workspace)).reserved).toBe(0);
       await sql`UPDATE unpaid_work SET created_at = created_at - interval '1 day'
       WHERE workspace_id = ${workspace.id}`.execute(service.db);
@@ -178,11 +178,11 @@ describe('work that failed because something was away', () => {
         failures += 1;
         return throwing(failures % 2 === 0 ? 'retryable' : 'misconfigured')();
       });
-      return failed(await translating(longDocument(2_000)));
+      return failed(await translating(longDocument(1_000)));
     },
     'an engine that asks for a longer wait than a run has': async () => {
       afterTwoRequests(throwing('unavailable'));
-      return failed(await translating(longDocument(2_000)));
+      return failed(await translating(longDocument(1_000)));
     },
     'a database that does not take the result': async () => {
       await sql`CREATE FUNCTION refuse_result() RETURNS trigger LANGUAGE plpgsql AS $$
@@ -192,13 +192,13 @@ describe('work that failed because something was away', () => {
       onTestFinished(async () => {
         await sql`DROP FUNCTION refuse_result CASCADE`.execute(service.db);
       });
-      return failed(await translating(longDocument(2_000)));
+      return failed(await translating(longDocument(1_000)));
     },
     'a run that an operator ended': async () => {
       afterTwoRequests(
         () => new Promise((_resolve, reject) => setTimeout(() => reject(new Error('late')), 2_000)),
       );
-      const answer = await translating(longDocument(2_000));
+      const answer = await translating(longDocument(1_000));
       const { id } = answer.body.job;
       await eventually(
         () => calls.readJob(workspace, id),
@@ -221,7 +221,7 @@ describe('work that failed because something was away', () => {
 
 describe('a job that takes its turn', () => {
   const MESSAGE =
-    /^Runs that failed because of their texts, or left an outline that is not written, in the last 24 hours made more than 2500 unpaid words\. Nothing was charged; send it again after (.+Z)\.$/;
+    /^Runs that failed because of their texts, or left an outline that is not written, in the last 24 hours made more than 1500 unpaid words\. Nothing was charged; send it again after (.+Z)\.$/;
 
   // contract.md J10 and J14
   it('fails uncharged above a limit, with the time from which it can be sent again, however many were admitted at once', async () => {
@@ -231,7 +231,7 @@ describe('a job that takes its turn', () => {
     provider.behave = () => admitted.promise;
     const before = await calls.readWallet(workspace);
     const projectId = await service.project(workspace);
-    const document = withStubborn(400);
+    const document = withStubborn(250);
     const answers: Answer[] = [];
     while (answers.length < JOBS) {
       const some = Array.from({ length: 10 }, async () => {
@@ -279,7 +279,7 @@ describe('a job that takes its turn', () => {
     expect(await calls.untilFinal(workspace, job.id)).toMatchObject({
       status: 'FAILED',
       errorCode: 'GENERATION_FAILED',
-      errorMessage: expect.stringMatching(/^Runs that were cancelled .* more than 500 unpaid words\./),
+      errorMessage: expect.stringMatching(/^Runs that were cancelled .* more than 300 unpaid words\./),
     });
     expect((await calls.events(article.id)).at(-1)).toMatchObject({ event: 'article.generation.failed' });
     await Promise.all(open.slice(1).map((id) => calls.cancel(workspace, id)));

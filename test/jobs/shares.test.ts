@@ -59,23 +59,27 @@ const untilAsleep = (jobId: string) =>
     ({ events }) => events?.some((event) => event.timerStartedEventAttributes) === true,
   );
 
-const translation = async (workspace: TestWorkspace) => (await calls.translate(workspace, 1_000)).job;
-const generation = async (workspace: TestWorkspace) => (await calls.generate(workspace)).job;
+const translation = async (workspace: TestWorkspace) => (await calls.translate(workspace, 800)).job;
+const generation = async (workspace: TestWorkspace) =>
+  (await calls.generate(workspace, { wordCount: 300, imageCount: 0 })).job;
 
 // contract.md J10
 it.each([
-  { mine: 'translation', theirs: 'translations', ask: translation, others: [translation] },
-  { mine: 'translation', theirs: 'generations', ask: translation, others: [generation] },
-  { mine: 'generation', theirs: 'generations', ask: generation, others: [generation] },
-  { mine: 'generation', theirs: 'jobs of both kinds', ask: generation, others: [translation, generation] },
+  { mine: 'translation', theirs: 'translations', asks: [translation], others: [translation] },
+  {
+    mine: 'translation, and that of a third with its generation,',
+    theirs: 'jobs of both kinds',
+    asks: [translation, generation],
+    others: [translation, generation],
+  },
 ])(
   'the only job of a workspace passes the thirty of another, of which eight are under way at once: $mine beside $theirs',
-  async ({ ask, others }) => {
-    const [one, many] = [await service.workspace(1_000), await service.workspace(1_000)];
+  async ({ asks, others }) => {
+    const many = await service.workspace(1_000);
     provider.behave = (signal) => sleep(400, undefined, { signal });
     writers.behave = (_, signal) => sleep(200, undefined, { signal });
     const jobs = await Promise.all(
-      Array.from({ length: 30 }, (_, index) => (others[index % others.length] ?? ask)(many)),
+      Array.from({ length: 30 }, (_, index) => (others[index % others.length] ?? translation)(many)),
     );
     let most = 0;
     const watching = new AbortController();
@@ -86,8 +90,11 @@ it.each([
       }
     })();
     await untilUnderWay(many, 8);
-    const { id } = await ask(one);
-    expect((await calls.untilFinal(one, id)).status).toBe('COMPLETED');
+    const only = asks.map(async (ask) => {
+      const one = await service.workspace(1_000);
+      return calls.untilFinal(one, (await ask(one)).id);
+    });
+    for (const { status } of await Promise.all(only)) expect(status).toBe('COMPLETED');
     watching.abort();
     await watched;
     expect(most).toBe(8);

@@ -1,10 +1,12 @@
 import { afterAll, beforeAll, beforeEach } from 'vitest';
+import type { Database } from '../../src/db/database.ts';
 import type { JobId } from '../../src/ids.ts';
 import { jobAreas } from '../../src/processes/job-areas.ts';
 import { taskQueues } from '../../src/temporal/task-queues.ts';
 import type { TemporalClient } from '../../src/temporal/workflow-client.ts';
 import { madeLater, type TestService, type TestWorkspace, useTestService } from './service.ts';
 import { connectOperator, type Operator, reconcileNow } from './temporal.ts';
+import { eventually } from './wait.ts';
 
 export interface JobOptions {
   /** Of each test's workspace; 10. */
@@ -55,3 +57,24 @@ export async function startBeforeItsTurn(
   const names = taskQueues(config.TEMPORAL_TASK_QUEUE_PREFIX);
   await jobAreas[job.purpose]?.start({ db, client, names }, job);
 }
+
+/** Those of the jobs that have not ended, by one statement: a request for each costs a busy machine more than the runs. */
+export async function openJobs(
+  db: Database,
+  ids: readonly string[],
+): Promise<{ id: JobId; status: string; progress: number }[]> {
+  if (ids.length === 0) return [];
+  return db
+    .selectFrom('jobs')
+    .select(['id', 'status', 'progress'])
+    .where('id', 'in', ids as JobId[])
+    .where('ended_at', 'is', null)
+    .execute();
+}
+
+export const untilEnded = (db: Database, ids: readonly string[], timeoutMs = 100_000) =>
+  eventually(
+    () => openJobs(db, ids),
+    ({ length }) => length === 0,
+    timeoutMs,
+  );

@@ -2,16 +2,14 @@ import { afterAll, beforeAll, beforeEach, expect } from 'vitest';
 import type { Article } from '../../src/articles/schemas.ts';
 import type { DocumentJson } from '../../src/document/format/schema.ts';
 import { mapTexts } from '../../src/document/format/walk.ts';
-import { isFinal } from '../../src/jobs/queries.ts';
 import type { Job } from '../../src/jobs/schemas.ts';
 import type { RunningWorker } from '../../src/processes/worker.ts';
 import { createPseudoProvider } from '../../src/providers/pseudo.ts';
 import type { TranslationProvider, TranslationRequest } from '../../src/providers/types.ts';
 import { createArticle, longDocument } from './articles.ts';
 import type { EngineServer } from './engine-server.ts';
-import { type JobOptions, useJobs } from './jobs.ts';
+import { type JobOptions, untilEnded, useJobs } from './jobs.ts';
 import { madeLater, type TestService, type TestWorkspace, useTestService } from './service.ts';
-import { eventually } from './wait.ts';
 
 /** A stand-in for a model: does what the test says, then answers like the pseudo provider. */
 export interface StandIn extends TranslationProvider {
@@ -101,8 +99,10 @@ export const translating = (service: TestService) => {
       expect(response.status, JSON.stringify(response.body)).toBe(202);
       return response.body.job;
     },
-    untilFinal: (workspace: TestWorkspace, id: string) =>
-      eventually(() => calls.readJob(workspace, id), isFinal, 100_000),
+    async untilFinal(workspace: TestWorkspace, id: string): Promise<Job> {
+      await untilEnded(service.db, [id]);
+      return calls.readJob(workspace, id);
+    },
   };
   return calls;
 };

@@ -41,6 +41,14 @@ export async function readDelivery(db: Database, id: DeliveryId): Promise<Delive
   return delivery;
 }
 
+/** Those that are free and have never been tried. */
+export async function countUntried(db: Database): Promise<number> {
+  const { rows } = await sql<{ count: number }>`
+    SELECT count(*)::integer AS count FROM webhook_open
+    WHERE NOT in_run AND burst_id IS NULL AND attempts = 0`.execute(db);
+  return rows[0]?.count ?? 0;
+}
+
 /** How much is open. Deliveries whose next attempt lies further ahead than any wait is long are not counted. */
 export async function openWork(db: Database) {
   const { rows } = await sql<Record<'deliveries' | 'jobs' | 'operations' | 'holds', number>>`
