@@ -122,7 +122,7 @@ describe('a finished draft', () => {
       ...named,
       outline: { title: expect.stringMatching(/^Pseudo article/) },
     });
-    const { article: outlined } = await calls.generateTo(workspace, { ...SHORT, reviewOutline: true });
+    const { article: outlined } = await calls.generateTo(workspace, { reviewOutline: true });
     const { etag, outline: planned } = await calls.outline(workspace, outlined.id);
     const { job } = (await calls.approve(workspace, outlined.id, etag)).body;
     await calls.untilFinal(workspace, job.id);
