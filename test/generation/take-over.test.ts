@@ -49,7 +49,7 @@ async function again(articleId: string, body: Record<string, unknown> = {}) {
   return { job, asked: [...writers.asked] };
 }
 /** Generates the draft again by a model that is away: whether an outline is the first that it is asked for. */
-async function beginsAnew(articleId: string): Promise<boolean> {
+async function startsOver(articleId: string): Promise<boolean> {
   recover();
   writers.behave = () => Promise.reject(ENGINE_AWAY);
   const { job, asked } = await again(articleId);
@@ -143,7 +143,7 @@ it('takes nothing over from a run that was cancelled, that is older than seven d
     (isHeld) => isHeld,
   );
   await calls.cancel(workspace, job.id);
-  expect(await beginsAnew(article.id)).toBe(true);
+  expect(await startsOver(article.id)).toBe(true);
 
   const articleId = await failed();
   const jobs = service.db
@@ -153,21 +153,21 @@ it('takes nothing over from a run that was cancelled, that is older than seven d
   const ended = (ended_at: Date) =>
     service.db.updateTable('jobs').set({ ended_at }).where('id', 'in', jobs).execute();
   await ended(new Date(Date.now() - 7 * 86_400_000));
-  expect(await beginsAnew(articleId)).toBe(true);
+  expect(await startsOver(articleId)).toBe(true);
   await ended(new Date());
   await service.db.updateTable('generations').set({ config: null }).where('job_id', 'in', jobs).execute();
-  expect(await beginsAnew(articleId)).toBe(true);
+  expect(await startsOver(articleId)).toBe(true);
 });
 
 // contract.md G89
 it('takes nothing over from a run that the model refused, whose text was in another language, or had less than half its length', async () => {
   failAfter(2, () => Promise.reject(new ProviderError('refused', 'The model declines.')));
   const refused = await calls.generateTo(workspace, SETTINGS);
-  expect(await beginsAnew(refused.article.id)).toBe(true);
+  expect(await startsOver(refused.article.id)).toBe(true);
 
   failAfter(2, () => Promise.reject(new ProviderError('unusable', 'No text.', { defects: ['language'] })));
   const foreign = await calls.generateTo(workspace, SETTINGS);
-  expect(await beginsAnew(foreign.article.id)).toBe(true);
+  expect(await startsOver(foreign.article.id)).toBe(true);
 
   writers.responses.section = async ({ number }) => ({
     object: null,
@@ -179,7 +179,7 @@ it('takes nothing over from a run that the model refused, whose text was in anot
     status: 'FAILED',
     errorMessage: expect.stringMatching(/less than half/),
   });
-  expect(await beginsAnew(short.article.id)).toBe(true);
+  expect(await startsOver(short.article.id)).toBe(true);
 });
 
 // contract.md G89
