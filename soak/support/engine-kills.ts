@@ -37,17 +37,18 @@ export interface EngineKills {
 /**
  * Kills the engines of `npm start` with -9 in turn, under load, and then checks every event, job and credit. Ends the
  * service by SIGTERM.
- * @param dataDir an empty folder; @param onProgress called for each kill
+ * @param env variables of `npm start`; its DATA_DIR is an empty folder, or one that is migrated
+ * @param onProgress called for each kill
  * @param hasten called again and again in the end, while deliveries may still wait for a retry
  */
 export async function killEngines(
-  dataDir: string,
+  env: { readonly DATA_DIR: string } & Readonly<Record<string, string>>,
   rounds: number,
   onProgress: (line: string) => void,
   hasten?: (db: Database, temporalAddress: string) => Promise<void>,
 ): Promise<EngineKills> {
   const start = launch('src/local/main.ts', {
-    DATA_DIR: dataDir,
+    ...env,
     WEBHOOK_ALLOWED_NETWORKS: '127.0.0.0/8',
     RATE_LIMIT_PER_KEY: '0',
   });
@@ -55,7 +56,7 @@ export async function killEngines(
   const receivers: { close(): Promise<unknown> }[] = [];
   try {
     const serverUrl = await ready(start);
-    const { postgres, temporal } = enginesOf(dataDir);
+    const { postgres, temporal } = enginesOf(env.DATA_DIR);
     service = createScriptService({
       databaseUrl: postgres.databaseUrl,
       temporalAddress: temporal.address,
@@ -80,7 +81,7 @@ export async function killEngines(
       await sleep(randomInt(2_000, 5_000));
       const from = performance.now();
       const engine = round % 2 === 0 ? 'postgres' : 'temporal';
-      const readyAfterMs = await killAndWait(dataDir, engine, serverUrl);
+      const readyAfterMs = await killAndWait(env.DATA_DIR, engine, serverUrl);
       kills.push({ engine, readyAfterMs });
       onProgress(`${engine} killed, ready again after ${(readyAfterMs / 1_000).toFixed(1)} s`);
       if (rounds > FEW_KILLS && round + 1 < rounds)

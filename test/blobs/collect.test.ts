@@ -1,8 +1,7 @@
-import { mkdtempSync, readdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { sql } from 'kysely';
-import { afterAll, beforeEach, expect, it, onTestFinished } from 'vitest';
+import { beforeEach, expect, it, onTestFinished } from 'vitest';
 import { importArticle } from '../../src/articles/import.ts';
 import { uploadAsset } from '../../src/assets/upload.ts';
 import {
@@ -17,6 +16,7 @@ import { inTransaction } from '../../src/db/transaction.ts';
 import type { ArticleId, ProjectId } from '../../src/ids.ts';
 import { setLimits } from '../../src/workspaces/set-limits.ts';
 import { type Editing, editing, paragraph } from '../articles/support.ts';
+import { useDataFolder } from '../support/data-folder.ts';
 import { png, svg, useTestMedia } from '../support/images.ts';
 import { startProcess } from '../support/processes.ts';
 import { startTestService, type TestWorkspace, useTestService } from '../support/service.ts';
@@ -27,7 +27,7 @@ import { eventually } from '../support/wait.ts';
 const media = useTestMedia();
 
 const DAY_MS = 86_400_000;
-const folder = mkdtempSync(path.join(tmpdir(), 'wcs-blobs-'));
+const folder = useDataFolder();
 const blobs: BlobStore = createLocalBlobStore(blobFolder(folder));
 const ENV = { DATA_DIR: folder, BLOB_GRACE_DAYS: '0' };
 const service = useTestService(ENV);
@@ -35,7 +35,6 @@ let workspace: TestWorkspace;
 let projectId: ProjectId;
 let editor: Editing;
 
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
 beforeEach(async () => {
   // A round is about all bytes there are.
   for (const table of ['assets', 'blobs'] as const) await service.db.deleteFrom(table).execute();

@@ -3,8 +3,6 @@ import { expect, it } from 'vitest';
 import { blobFolder, createLocalBlobStore, SHARDS } from '../../src/blobs/blob-store.ts';
 import { collectBlobs } from '../../src/blobs/collect.ts';
 import { NAMED_BLOBS } from '../../src/blobs/named.ts';
-import { isFinal } from '../../src/jobs/queries.ts';
-import type { Job } from '../../src/jobs/schemas.ts';
 import { imagesIn } from '../generation/support/images.ts';
 import { controlSteps } from '../generation/support/steps.ts';
 import { useDataFolder } from '../support/data-folder.ts';
@@ -41,30 +39,20 @@ it('images whose worker is killed again and again cost two answered and four una
   const start = (): Promise<ServiceProcess> => startProcess('worker.ts', { ...service.env, ...model.env });
   let worker = await start();
   const steps = await controlSteps(db);
-  const articles: { id: string; job: Job }[] = [];
+  /** By their jobs. */
+  const articles = new Map<string, string>();
 
-  const openOnes = async (): Promise<number> => {
-    const unknown = articles.filter(({ job }) => !isFinal(job));
-    const open = await openJobs(
-      db,
-      unknown.map(({ job }) => job.id),
-    );
-    for (const each of unknown) {
-      if (open.every(({ id }) => id !== each.job.id)) each.job = await calls.readJob(workspace, each.job.id);
-    }
-    return open.length;
-  };
+  const openOnes = async (): Promise<number> => (await openJobs(db, [...articles.keys()])).length;
   const fillUp = async (): Promise<void> => {
     for (let open = await openOnes(); open < AT_ONCE; open += 1) {
-      const topic = `Garden number ${articles.length}`;
+      const topic = `Garden number ${articles.size}`;
       const { article, job } = await calls.generate(workspace, { ...config, topic, imageCount: IMAGES });
-      articles.push({ id: article.id, job });
+      articles.set(job.id, article.id);
     }
   };
   const inState = async (state: 'drawn' | 'processed'): Promise<number> =>
-    (await Promise.all(articles.map(({ job }) => imagesOf(job.id))))
-      .flat()
-      .filter((image) => image.state === state).length;
+    (await Promise.all([...articles.keys()].map(imagesOf))).flat().filter((image) => image.state === state)
+      .length;
 
   for (let kill = 0; kill < KILLS; kill += 1) {
     await fillUp();
@@ -91,7 +79,8 @@ it('images whose worker is killed again and again cost two answered and four una
 
   let charged = 0;
   let bytes = 0;
-  for (const { id, job } of articles) {
+  for (const [jobId, id] of articles) {
+    const job = await calls.readJob(workspace, jobId);
     const images = await imagesOf(job.id);
     for (const { calls: answered, unanswered, state } of images) {
       expect(answered).toBeLessThanOrEqual(2);
@@ -112,7 +101,7 @@ it('images whose worker is killed again and again cost two answered and four una
   expect(Math.max(0, ...model.asked.values())).toBeLessThanOrEqual(6);
   expect(await bytesUsed(workspace.id)).toBe(bytes);
   expect(await calls.readWallet(workspace)).toMatchObject({ reserved: 0 });
-  expect(charged).toBeGreaterThan(articles.length);
+  expect(charged).toBeGreaterThan(articles.size);
 
   // Whatever lost workers have left goes with its lease and its grace.
   const blobs = createLocalBlobStore(blobFolder(folder));

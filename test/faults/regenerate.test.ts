@@ -4,15 +4,13 @@ import type { Asset } from '../../src/assets/schemas.ts';
 import { blobFolder, createLocalBlobStore, SHARDS } from '../../src/blobs/blob-store.ts';
 import { collectBlobs } from '../../src/blobs/collect.ts';
 import { NAMED_BLOBS } from '../../src/blobs/named.ts';
-import { isFinal } from '../../src/jobs/queries.ts';
-import type { Job } from '../../src/jobs/schemas.ts';
 import { imagesIn } from '../generation/support/images.ts';
 import { controlSteps, type Step } from '../generation/support/steps.ts';
 import { useDataFolder } from '../support/data-folder.ts';
 import { drawing } from '../support/drawing.ts';
 import { listenToAll } from '../support/events.ts';
 import { startImageModel } from '../support/image-model.ts';
-import { openJobs } from '../support/jobs.ts';
+import { openJobs, untilEnded } from '../support/jobs.ts';
 import { type ServiceProcess, startProcess } from '../support/processes.ts';
 import { useTestService } from '../support/service.ts';
 import { eventually } from '../support/wait.ts';
@@ -46,33 +44,23 @@ it('an image whose worker is killed again and again is replaced, charged and rep
   const model = await startImageModel(DELAY_MS);
   const start = (): Promise<ServiceProcess> => startProcess('worker.ts', { ...service.env, ...model.env });
   const steps = await controlSteps(db);
-  const made: { asset: Asset; job: Job }[] = [];
+  /** The images that are regenerated, by their jobs. */
+  const made = new Map<string, Asset>();
 
-  const openOnes = async (): Promise<number> => {
-    const unknown = made.filter(({ job }) => !isFinal(job));
-    const open = await openJobs(
-      db,
-      unknown.map(({ job }) => job.id),
-    );
-    for (const each of unknown) {
-      if (open.every(({ id }) => id !== each.job.id)) each.job = await calls.readJob(workspace, each.job.id);
-    }
-    return open.length;
-  };
+  const openOnes = () => openJobs(db, [...made.keys()]);
   const fillUp = async (): Promise<void> => {
-    for (let open = await openOnes(); open < AT_ONCE; open += 1) {
+    for (let open = (await openOnes()).length; open < AT_ONCE; open += 1) {
       const { asset } = await calls.illustrated(workspace, 'published');
-      made.push({ asset, job: await calls.regenerate(workspace, asset, { prompt: `Bed ${made.length}` }) });
+      const job = await calls.regenerate(workspace, asset, { prompt: `Bed ${made.size}` });
+      made.set(job.id, asset);
     }
   };
   for (let kill = 0; kill < KILLS; kill += 1) {
     // While there is no worker, so that no new job is past the step that it is held at.
     await fillUp();
     const before = model.count();
-    const newest = made
-      .filter(({ job }) => !isFinal(job))
-      .map(({ job }) => job.id)
-      .reverse();
+    const open = new Set((await openOnes()).map(({ id }): string => id));
+    const newest = [...made.keys()].filter((id) => open.has(id)).reverse();
     const held = new Map(
       (MOMENTS[kill % MOMENTS.length] ?? []).flatMap((step, at) => {
         const id = newest[at];
@@ -86,7 +74,7 @@ it('an image whose worker is killed again and again is replaced, charged and rep
     await steps.holdEach(held, async () => {
       const worker = await start();
       await eventually(
-        async () => (await isTime()) || (await openOnes()) === 0,
+        async () => (await isTime()) || (await openOnes()).length === 0,
         (enough) => enough,
         90_000,
       );
@@ -95,12 +83,13 @@ it('an image whose worker is killed again and again is replaced, charged and rep
     });
   }
   const worker = await start();
-  await eventually(openOnes, (open) => open === 0, 240_000);
+  await untilEnded(db, [...made.keys()], 240_000);
   worker.kill('SIGTERM');
   await worker.ended;
 
   let charged = 0;
-  for (const { asset, job } of made) {
+  for (const [jobId, asset] of made) {
+    const job = await calls.readJob(workspace, jobId);
     const [image] = await imagesOf(job.id);
     expect(image?.calls).toBeLessThanOrEqual(2);
     expect(image?.unanswered).toBeLessThanOrEqual(4);

@@ -7,7 +7,7 @@ import type { ChatResponse } from '../../src/providers/chat-model.ts';
 import { ProviderError } from '../../src/providers/types.ts';
 import { generationWorkflowId } from '../../src/temporal/ids.ts';
 import { documentOf, editing } from '../articles/support.ts';
-import { useGenerations } from '../support/generating.ts';
+import { SHORT, useGenerations } from '../support/generating.ts';
 import { eventually } from '../support/wait.ts';
 import { untilWaiting } from '../translations/support/locks.ts';
 import { controlSteps, type StepControl } from './support/steps.ts';
@@ -20,8 +20,6 @@ beforeAll(async () => {
 });
 
 const FIRST_SECTION = PLAN_PART + 1;
-/** Of one section, for the same credits. */
-const SHORT = { wordCount: 200 };
 const NO_TEXT = 'The response has no text of the article.';
 const WITHOUT_TEXT: ChatResponse = { object: null, text: '', truncated: false };
 

@@ -10,7 +10,7 @@ import type { ChatResponse } from '../../src/providers/chat-model.ts';
 import { ProviderError } from '../../src/providers/types.ts';
 import { runCli } from '../cli/run.ts';
 import { scrape } from '../metrics/support/exposition.ts';
-import { createStandInWriter, generating } from '../support/generating.ts';
+import { createStandInWriter, generating, SHORT } from '../support/generating.ts';
 import { type TestWorkspace, useTestService } from '../support/service.ts';
 import { untilWaiting } from '../translations/support/locks.ts';
 
@@ -29,8 +29,6 @@ afterAll(() => service.stopWorkers());
 const silent = () => new ProviderError('retryable', 'It broke off.', { retryAfterMs: 1, unanswered: true });
 const busy = () => new ProviderError('retryable', 'It is busy.', { retryAfterMs: 1 });
 const FIRST_SECTION = PLAN_PART + 1;
-/** Of one section. */
-const SHORT = { wordCount: 200 };
 const WITHOUT_TEXT: ChatResponse = { object: null, text: '', truncated: false };
 const USED = { input: 700, cached: 500, output: 300, reasoning: 100 };
 

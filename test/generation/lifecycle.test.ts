@@ -5,7 +5,7 @@ import type { ArticleId, JobId } from '../../src/ids.ts';
 import { ProviderError } from '../../src/providers/types.ts';
 import { generationWorkflowId } from '../../src/temporal/ids.ts';
 import { documentOf, editing } from '../articles/support.ts';
-import { config, useGenerations } from '../support/generating.ts';
+import { config, SHORT, useGenerations } from '../support/generating.ts';
 import { hang } from '../support/translating.ts';
 import { eventually } from '../support/wait.ts';
 import { untilWaiting } from '../translations/support/locks.ts';
@@ -22,8 +22,6 @@ beforeEach(() => steps.refuse(null));
 const workflowId = ({ id }: { id: string }) => generationWorkflowId(id as JobId);
 const edit = () => editing(service, workspace);
 const UNCHARGED = { balance: 20, reserved: 0, available: 20 };
-/** Of few sections, for the same credits. */
-const SHORT = { wordCount: 200 };
 const report = async (jobId: string) =>
   (await service.call(workspace.key, 'GET', `/api/jobs/${jobId}/report`)).body.report;
 

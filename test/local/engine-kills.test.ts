@@ -1,4 +1,4 @@
-import { expect, inject, onTestFinished, test, vi } from 'vitest';
+import { expect, inject, test } from 'vitest';
 import { killEngines } from '../../soak/support/engine-kills.ts';
 import { startClock } from '../../soak/support/report.ts';
 import type { Database } from '../../src/db/database.ts';
@@ -21,13 +21,11 @@ async function hasten(db: Database, temporalAddress: string): Promise<void> {
 test('under load, either engine is killed: the service is ready again by itself, with nothing lost, doubled or forgotten', {
   timeout: 600_000 + ROUNDS * 60_000,
 }, async () => {
-  const dataDir = await migratedFolder();
   // `npm start` need not build the workflows once more.
-  vi.stubEnv('WORKFLOW_BUNDLE', inject('workflowBundlePath'));
-  onTestFinished(() => void vi.unstubAllEnvs());
+  const env = { DATA_DIR: await migratedFolder(), WORKFLOW_BUNDLE: inject('workflowBundlePath') };
   const note = KILL_ROUNDS === undefined ? () => undefined : startClock();
   const sooner = KILL_ROUNDS === undefined ? hasten : undefined;
-  const { kills, evidence, load, problems, output } = await killEngines(dataDir, ROUNDS, note, sooner);
+  const { kills, evidence, load, problems, output } = await killEngines(env, ROUNDS, note, sooner);
   expect(problems).toEqual([]);
   const inTurns = Array.from({ length: ROUNDS }, (_, round) => (round % 2 === 0 ? 'postgres' : 'temporal'));
   expect(kills.map(({ engine }) => engine)).toEqual(inTurns);

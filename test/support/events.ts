@@ -135,6 +135,12 @@ export async function readDeliveryRow(
   throw new Error(`no delivery ${id}`);
 }
 
+/** Those of the workspace that are open. */
+export const openRowsOf = async (
+  { db }: { readonly db: Database },
+  { id }: { readonly id: WorkspaceId },
+): Promise<DeliveryRow[]> => (await openRows('workspace_id', id).execute(db)).rows;
+
 /** The workspace's deliveries, the oldest first. */
 export async function rowsOf(
   { db }: { readonly db: Database },

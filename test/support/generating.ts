@@ -60,6 +60,9 @@ export const config = {
   imageCount: 1,
 } as const;
 
+/** Of few sections, for the same credits. */
+export const SHORT = { wordCount: 200 } as const;
+
 export interface Generated {
   readonly article: Article;
   readonly job: Job;

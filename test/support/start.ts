@@ -2,6 +2,8 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 
+const { DATABASE_URL: _, TEMPORAL_ADDRESS: __, ...ownEnvironment } = process.env;
+
 /** `npm start` or the demo, as a process of its own. */
 export interface Launched {
   readonly child: ChildProcess;
@@ -13,7 +15,6 @@ export interface Launched {
 
 /** Starts a script, such as src/local/main.ts, with engines of its own, on a free port; `env` replaces variables. */
 export function launch(script: string, env: Record<string, string>, ...args: string[]): Launched {
-  const { DATABASE_URL: _, TEMPORAL_ADDRESS: __, ...ownEnvironment } = process.env;
   const path = fileURLToPath(new URL(`../../${script}`, import.meta.url));
   const child = spawn(process.execPath, [path, ...args], {
     env: { ...ownEnvironment, PORT: '0', LOG_LEVEL: 'warn', ...env },

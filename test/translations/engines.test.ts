@@ -36,10 +36,7 @@ async function runOf(job: { id: string }) {
     const handle = new Client({ connection }).workflow.getHandle(translationWorkflowId(job.id as JobId));
     // It tells its end itself: to ask again and again costs more.
     await handle.result().catch(() => undefined);
-    const { historyLength, historySize } = await eventually(
-      () => handle.describe(),
-      (run) => run.status.name !== 'RUNNING',
-    );
+    const { historyLength, historySize } = await handle.describe();
     return {
       events: historyLength,
       bytes: historySize ?? 0,

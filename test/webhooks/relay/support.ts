@@ -1,7 +1,6 @@
-import { sql } from 'kysely';
 import type { TestContext } from 'vitest';
-import type { BurstId, DeliveryId, EndpointId, WorkspaceId } from '../../../src/ids.ts';
-import { type DeliveryRow, register, rowsOf } from '../../support/events.ts';
+import type { BurstId, EndpointId, WorkspaceId } from '../../../src/ids.ts';
+import { type DeliveryRow, openRowsOf, register, rowsOf } from '../../support/events.ts';
 import { type Receiver, startReceiver } from '../../support/receiver.ts';
 import { startTestService, type TestService, type TestWorkspace } from '../../support/service.ts';
 import { eventually } from '../../support/wait.ts';
@@ -31,36 +30,21 @@ export async function serveOne(
 }
 
 /** The workspace's deliveries once all of them satisfy the condition. */
-export async function untilAll(
+export const untilAll = (
   service: TestService,
   workspace: { id: WorkspaceId },
   condition: (row: DeliveryRow) => boolean,
   timeoutMs?: number,
-): Promise<DeliveryRow[]> {
-  let rows: DeliveryRow[] = [];
-  /** One that does not satisfy it. All are much to read, so they are read again once its row has changed. */
-  let left: { readonly id: DeliveryId; readonly version: string | null | undefined } | undefined;
-  return eventually(
+) =>
+  eventually(
     async () => {
-      const version = left && (await openVersionOf(service, left.id));
-      if (left !== undefined && version === left.version) return rows;
-      rows = await rowsOf(service, workspace);
-      const next = rows.find((row) => !condition(row));
-      const isSame = next !== undefined && next.id === left?.id;
-      left = next && { id: next.id, version: isSame ? version : undefined };
-      return rows;
+      // The log is much to plan for and to read, and open ones are looked at again and again.
+      const open = await openRowsOf(service, workspace);
+      return open.every(condition) ? rowsOf(service, workspace) : open;
     },
-    () => left === undefined,
+    (rows) => rows.every(condition),
     timeoutMs,
   );
-}
-
-/** Another one after each change of an open delivery; null when it is not open. */
-async function openVersionOf({ db }: TestService, id: DeliveryId): Promise<string | null> {
-  const { rows } = await sql<{ version: string }>`
-    SELECT xmin::text AS version FROM webhook_open WHERE id = ${id}`.execute(db);
-  return rows[0]?.version ?? null;
-}
 
 export const untilReceived = (receiver: Receiver, count: number, timeoutMs?: number) =>
   eventually(
