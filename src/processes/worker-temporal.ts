@@ -23,8 +23,9 @@ export async function keepSchedules(
   names: TaskQueues,
   logger: Logger,
   signal: AbortSignal,
-  everyMs = SCHEDULES_EVERY_MS,
+  everyMs: number | null = SCHEDULES_EVERY_MS,
 ): Promise<void> {
+  if (everyMs === null) return;
   let work = ensureSchedules;
   while (!signal.aborted) {
     let pause = everyMs;

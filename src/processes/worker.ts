@@ -57,8 +57,8 @@ export interface RunningWorker {
 
 export interface WorkerOverrides extends EngineOverrides {
   readonly capacity?: Capacity;
-  /** How often it checks that the schedules exist, instead of each minute; milliseconds. */
-  readonly schedulesEveryMs?: number;
+  /** How often it checks that the schedules exist, instead of each minute; milliseconds. With null it makes none. */
+  readonly schedulesEveryMs?: number | null;
 }
 
 /**

@@ -11,7 +11,10 @@ import { eventually } from '../support/wait.ts';
 import { untilWaiting } from '../translations/support/locks.ts';
 import { controlSteps, STEPS, type StepControl } from './support/steps.ts';
 
-const { service, workspace, calls, writers, operator, reconcile } = useGenerations({ credits: 20 });
+const { service, workspace, calls, writers, operator, reconcile } = useGenerations({
+  credits: 20,
+  hasRounds: true,
+});
 
 let steps: StepControl;
 beforeAll(async () => {

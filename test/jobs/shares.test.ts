@@ -14,7 +14,7 @@ const provider = createStandIn();
 const writers = createStandInWriter();
 const { service, operator, reconcile } = useJobs(
   { provider, writers },
-  { env: { TRANSLATION_ACTIVITY_SLOTS: '100' } },
+  { env: { TRANSLATION_ACTIVITY_SLOTS: '100' }, hasRounds: true },
   async () => {
     provider.behave = async () => undefined;
     writers.behave = async () => undefined;

@@ -4,7 +4,7 @@ import type { JobId } from '../../src/ids.ts';
 import { jobAreas } from '../../src/processes/job-areas.ts';
 import { taskQueues } from '../../src/temporal/task-queues.ts';
 import type { TemporalClient } from '../../src/temporal/workflow-client.ts';
-import { madeLater, type TestService, type TestWorkspace, useTestService } from './service.ts';
+import { madeLater, type TestService, type TestWorkspace, useTestService, WITH_ROUNDS } from './service.ts';
 import { connectOperator, type Operator, reconcileNow } from './temporal.ts';
 import { eventually } from './wait.ts';
 
@@ -12,6 +12,8 @@ export interface JobOptions {
   /** Of each test's workspace; 10. */
   readonly credits?: number;
   readonly env?: Record<string, string>;
+  /** Whether rounds of reconcile run beside the tests. */
+  readonly hasRounds?: boolean;
 }
 
 /**
@@ -20,7 +22,7 @@ export interface JobOptions {
  */
 export function useJobs(
   standIns: Parameters<TestService['startWorker']>[0],
-  { credits = 10, env = {} }: JobOptions,
+  { credits = 10, env = {}, hasRounds = false }: JobOptions,
   fresh: (workspace: TestWorkspace) => Promise<void>,
 ) {
   const service = useTestService(env);
@@ -30,7 +32,7 @@ export function useJobs(
   beforeAll(async () => {
     connected = await connectOperator();
     operator.set(connected);
-    await service.startWorker(standIns);
+    await service.startWorker({ ...standIns, ...(hasRounds ? WITH_ROUNDS : {}) });
   });
   afterAll(() => connected?.close());
   beforeEach(async () => {
@@ -38,7 +40,7 @@ export function useJobs(
     await fresh(made);
     workspace.set(made);
   });
-  /** Lets the rounds begin now that look for lost runs. */
+  /** Lets the rounds begin now that look for lost runs (`hasRounds`). */
   const reconcile = () => reconcileNow(operator.it.client, service.config.TEMPORAL_TASK_QUEUE_PREFIX);
   return { service, operator: operator.it, workspace: workspace.it, reconcile };
 }

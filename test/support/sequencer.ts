@@ -1,68 +1,118 @@
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
-/**
- * The files that take longer than ten seconds, the longest first. Those whose tests run beside each other need more of
- * the machine at a time, and stand between others.
- */
-const LONG = [
-  'local/engines',
-  'backup/restore',
-  'docs/tour',
+/** The files that take long and keep the machine busy, the longest first. */
+const BUSY = [
+  'generation/claims-table',
+  'generation/image-failures',
   'translations/engines',
   'faults/generation-calls',
-  'faults/generation-research',
-  'workspaces/suspended',
-  'faults/regenerate',
-  'jobs/failed-work',
-  'faults/generation',
-  'processes/signals',
-  'tracing/start',
-  'faults/generation-steps',
-  'faults/translation',
-  'webhooks/relay/outages',
-  'generation/claims-table',
-  'local/stack',
-  'generation/image-failures',
-  'webhooks/relay/run-faults',
   'reconcile/rounds',
-  'faults/silent-postgres',
-  'webhooks/pace/pace',
-  'document/first-translation',
-  'webhooks/relay/burst-faults',
-  'generation/attempts',
-  'local/start',
-  'deployment/shutdown',
-  'blobs/collect',
-  'generation/lifecycle',
-  'generation/research',
-  'suggestions/kills',
-  'faults/refresh',
-  'local/engine-kills',
-  'articles/waiting',
-  'cli/generate',
-  'local/temporal-fetch',
-  'translations/memory',
-  'suggestions/faults',
-  'cli/admin',
-  'replay/replay',
-  'translations/quality',
-  'db/upgrade',
-  'db/partitions',
-  'faults/silent-connection',
-  'db/migrations',
-  'categories/races',
-  'metrics/worker',
-  'translations/endings',
+  'tracing/start',
   'threads/threads',
+  'generation/research',
+  'cli/admin',
+  'generation/take-over',
+  'jobs/shares',
+  'cli/operators',
+  'local/start',
+  'generation/finish',
+  'translations/memory',
+  'generation/calls',
+  'tracing/traces',
+  'local/engine-kills',
+  'local/stack',
+  'document/first-translation',
+  'translations/report',
+  'document/checks/figures',
+  'translations/refresh',
+  'generation/careless',
+  'translations/quality',
+  'blobs/store',
+  'media/uploads',
+  'providers/pseudo-images',
+  'translations/memory-entries',
+  'categories/races',
+  'assets/regenerate',
+  'articles/linking',
+  'translations/style-sheet-routes',
+  'translations/endings',
+  'http/hostile-requests',
+  'webhooks/relay/turns',
+  'translations/editors-day',
+  'suggestions/kills',
+  'local/temporal-fetch',
+  'cli/generate',
+  'jobs/engine-shares',
+  'metrics/worker',
+  'http/rooms',
+  'translations/links',
+  'translations/largest',
 ];
 
-/** Lets no long file begin when the others are nearly done: it would have the machine to itself for a minute. */
+/** Those that take long and mostly wait, for a timeout, a retry or a process that starts; the longest first. */
+const WAITING = [
+  'backup/restore',
+  'webhooks/relay/burst-faults',
+  'local/engines',
+  'webhooks/relay/run-faults',
+  'workspaces/suspended',
+  'generation/attempts',
+  'faults/regenerate',
+  'faults/generation-research',
+  'faults/generation-steps',
+  'jobs/failed-work',
+  'faults/translation',
+  'webhooks/pace/pace',
+  'blobs/s3-failures',
+  'webhooks/relay/outages',
+  'faults/generation',
+  'processes/signals',
+  'deployment/shutdown',
+  'generation/fields',
+  'generation/lifecycle',
+  'faults/silent-postgres',
+  'generation/images',
+  'generation/planned',
+  'suggestions/faults',
+  'generation/delivery',
+  'assets/assets',
+  'faults/refresh',
+  'faults/generation-images',
+  'generation/research-cancel',
+  'translations/one-voice',
+  'docs/tour',
+  'db/partitions',
+  'events/pull',
+  'http/readiness',
+  'faults/silent-connection',
+];
+
+/** How many of the other files begin after each that waits: as many as keep the machine busy meanwhile. */
+const BETWEEN = 2;
+
+/**
+ * Lets no long file begin when the others are nearly done, for it would have the machine to itself for a minute, and
+ * lets those that wait do so beside others that work.
+ */
 export class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    const rank = ({ moduleId }: TestSpecification): number => {
-      const place = LONG.findIndex((file) => moduleId.endsWith(`/test/${file}.test.ts`));
-      return place === -1 ? LONG.length : place;
-    };
-    return (await super.sort(files)).sort((one, other) => rank(one) - rank(other));
+    const left = new Map(
+      (await super.sort(files)).map((file) => [
+        /\/test\/(.*)\.test\.ts$/.exec(file.moduleId)?.[1] ?? '',
+        file,
+      ]),
+    );
+    const take = (names: string[]): TestSpecification[] =>
+      names.flatMap((name) => {
+        const file = left.get(name);
+        left.delete(name);
+        return file ?? [];
+      });
+    const waiting = take(WAITING);
+    const working = [...take(BUSY), ...left.values()];
+    return [
+      ...waiting.flatMap((file, at) => [file, ...working.slice(BETWEEN * at, BETWEEN * (at + 1))]),
+      ...working.slice(BETWEEN * waiting.length),
+    ];
   }
 }

@@ -15,6 +15,9 @@ import { removeSchedules } from './temporal.ts';
 
 export const logger = pino({ level: process.env.TEST_LOG_LEVEL ?? 'silent' }, pino.destination({ fd: 2 }));
 
+/** A worker whose rounds of reconcile run at once, each minute, and when a test asks for them. */
+export const WITH_ROUNDS: WorkerOverrides = { schedulesEveryMs: 60_000 };
+
 export interface TestWorkspace {
   readonly id: WorkspaceId;
   readonly key: string;
@@ -46,7 +49,7 @@ export interface TestService {
     body?: unknown,
     headers?: Record<string, string>,
   ): Promise<Answer>;
-  /** `env` replaces variables for this worker alone. */
+  /** Without rounds of reconcile, unless they are asked for (WITH_ROUNDS). `env` replaces variables for this worker alone. */
   startWorker(overrides?: WorkerOverrides, env?: Record<string, string>): Promise<RunningWorker>;
   stopWorkers(): Promise<void>;
   stop(): Promise<void>;
@@ -122,7 +125,8 @@ export async function startTestService(env: Record<string, string> = {}): Promis
     },
     async startWorker(overrides, env = {}) {
       const own = requireAddresses(loadConfig({ ...variables, ...env }));
-      const worker = await startWorker(own, logger, overrides);
+      // Its schedules and first rounds cost more than all that many a file does.
+      const worker = await startWorker(own, logger, { schedulesEveryMs: null, ...overrides });
       workers.push(worker);
       return worker;
     },

@@ -2,16 +2,24 @@ import { sql } from 'kysely';
 import { expect, it } from 'vitest';
 import type { JobId } from '../../src/ids.ts';
 import { readBacklog } from '../../src/metrics/backlog.ts';
-import { translationWorkflowId } from '../../src/temporal/ids.ts';
+import { deliveryWorkflowId, translationWorkflowId } from '../../src/temporal/ids.ts';
 import { deleteWorkspace } from '../../src/workspaces/delete.ts';
 import { restoreWorkspace, resumeWorkspace, suspendWorkspace } from '../../src/workspaces/life.ts';
 import { editing, PNG } from '../articles/support.ts';
 import { emit, readDeliveryRow, register, untilDelivery } from '../support/events.ts';
 import { startReceiver } from '../support/receiver.ts';
+import { WITH_ROUNDS } from '../support/service.ts';
 import { useTranslations } from '../support/translating.ts';
 import { eventually } from '../support/wait.ts';
 
-const { service, provider, operator, workspace, calls, reconcile } = useTranslations();
+const { service, provider, operator, workspace, calls, reconcile } = useTranslations({ hasRounds: true });
+
+/** Waits until a run has met something that has it sleep. */
+const untilSleeping = (workflowId: string) =>
+  eventually(
+    () => operator.client.workflow.getHandle(workflowId).fetchHistory(),
+    ({ events }) => events?.some(({ timerStartedEventAttributes }) => timerStartedEventAttributes) === true,
+  );
 
 // contract.md L5 and L6
 it('each request of a suspended workspace is 403, after 401 and 404; its images are served', async () => {
@@ -85,12 +93,8 @@ it('a job under way ends and is charged, a queued one waits until the workspace 
   await service.stopWorkers();
   const queued = await calls.translate(workspace, 300);
   await suspendWorkspace(workspace.context);
-  await service.startWorker({ provider });
-  const run = operator.client.workflow.getHandle(translationWorkflowId(queued.job.id as JobId));
-  await eventually(
-    () => run.fetchHistory(),
-    ({ events }) => events?.some(({ timerStartedEventAttributes }) => timerStartedEventAttributes) === true,
-  );
+  await service.startWorker({ provider, ...WITH_ROUNDS });
+  await untilSleeping(translationWorkflowId(queued.job.id as JobId));
   expect(await jobOf(queued.job.id)).toMatchObject({ status: 'QUEUED' });
   await resumeWorkspace(workspace.context);
   // The end of any other job of the workspace passes its turn on.
@@ -113,8 +117,9 @@ it('deliveries of a suspended workspace wait, spend no attempt and alert nobody;
   await sql`UPDATE webhook_open SET due_at = now() - interval '1 hour' WHERE workspace_id = ${workspace.id}`.execute(
     service.db,
   );
-  // Its run comes round after 30 seconds, and finds the workspace suspended.
-  await new Promise((resolve) => setTimeout(resolve, 35_000));
+  const run = deliveryWorkflowId(inRun ?? expect.fail());
+  await operator.hurry(run);
+  await untilSleeping(run);
   await reconcile();
   expect(receiver.received.length).toBe(count);
   const backlog = await readBacklog(service.db);

@@ -8,7 +8,12 @@ import { pseudoCompletion } from '../../support/chat-completions.ts';
 import { silence, startEngineServer } from '../../support/engine-server.ts';
 import { startBeforeItsTurn } from '../../support/jobs.ts';
 import { startProcess } from '../../support/processes.ts';
-import { startTestService, type TestService, type TestWorkspace } from '../../support/service.ts';
+import {
+  startTestService,
+  type TestService,
+  type TestWorkspace,
+  WITH_ROUNDS,
+} from '../../support/service.ts';
 import { connectOperator, reconcileNow } from '../../support/temporal.ts';
 import { createStandIn, hang, translating } from '../../support/translating.ts';
 import { eventually } from '../../support/wait.ts';
@@ -26,7 +31,7 @@ beforeAll(async () => {
   service = await startTestService();
   calls = translating(service);
   workspace = await service.workspace(100_000);
-  worker = await service.startWorker({ provider });
+  worker = await service.startWorker({ provider, ...WITH_ROUNDS });
 });
 afterAll(() => service.stop());
 
