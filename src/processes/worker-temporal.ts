@@ -17,6 +17,7 @@ const SCHEDULES_AGAIN_MS = 2_000;
 /**
  * Creates the schedules, and again whenever Temporal has lost them. Retries failures: a restarting server must not stop
  * a running worker.
+ * @param everyMs milliseconds between two looks; null makes no schedules
  */
 export async function keepSchedules(
   client: Client,
