@@ -10,8 +10,9 @@ import { ensureSchedules, restoreSchedules } from '../temporal/schedules.ts';
 import { registerSearchAttributes } from '../temporal/search-attributes.ts';
 import type { TaskQueues } from '../temporal/task-queues.ts';
 
-/** How often a worker checks that the schedules exist, and how soon again after a failure; milliseconds. */
-const SCHEDULES_EVERY_MS = 60_000;
+/** How often a worker checks that the schedules exist, in milliseconds. */
+export const SCHEDULES_EVERY_MS = 60_000;
+/** How soon again after a failure, in milliseconds. */
 const SCHEDULES_AGAIN_MS = 2_000;
 
 /**

@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import { expect, it } from 'vitest';
 import { pruneAuditEntries } from '../../src/audit/prune.ts';
 import { advancePruneClock } from '../../src/db/prune-clock.ts';
-import { type TestWorkspace, useTestService, WITH_ROUNDS } from '../support/service.ts';
+import { type TestWorkspace, useTestService, WITH_SCHEDULES } from '../support/service.ts';
 import { connectOperator } from '../support/temporal.ts';
 import { eventually } from '../support/wait.ts';
 
@@ -61,7 +61,7 @@ it('after a jump of a hundred days a night removes what three days make old, and
   await entries(workspace, 3, 498);
   await entries(workspace, 3, 450);
   await jump(100);
-  await service.startWorker(WITH_ROUNDS);
+  await service.startWorker(WITH_SCHEDULES);
   const operator = await connectOperator();
   const id = `${service.config.TEMPORAL_TASK_QUEUE_PREFIX}prune`;
   const night = async () => {

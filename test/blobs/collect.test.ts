@@ -19,7 +19,7 @@ import { type Editing, editing, paragraph } from '../articles/support.ts';
 import { useDataFolder } from '../support/data-folder.ts';
 import { png, svg, useTestMedia } from '../support/images.ts';
 import { startProcess } from '../support/processes.ts';
-import { startTestService, type TestWorkspace, useTestService, WITH_ROUNDS } from '../support/service.ts';
+import { startTestService, type TestWorkspace, useTestService, WITH_SCHEDULES } from '../support/service.ts';
 import { connectOperator } from '../support/temporal.ts';
 import { createStandIn, translating } from '../support/translating.ts';
 import { eventually } from '../support/wait.ts';
@@ -339,7 +339,7 @@ it('a folder that cannot be worked on fails its own step alone, and the next nig
     .insertInto('blobs')
     .values({ hash: 'a'.repeat(64), size: 1 })
     .execute();
-  await own.startWorker(WITH_ROUNDS);
+  await own.startWorker(WITH_SCHEDULES);
   const operator = await connectOperator();
   const prune = operator.client.schedule.getHandle(`${own.config.TEMPORAL_TASK_QUEUE_PREFIX}prune`);
   try {
@@ -379,7 +379,7 @@ it('the nightly run removes what nothing names, and a translation that comes too
     go = resolve;
   });
   provider.behave = () => held;
-  await own.startWorker({ provider, ...WITH_ROUNDS });
+  await own.startWorker({ provider, ...WITH_SCHEDULES });
   const source = await editor.create(projectId, {
     documentJson: { version: 1, blocks: [paragraph('Text to translate')] },
   });

@@ -9,7 +9,12 @@ import type { ProjectId } from '../../src/ids.ts';
 import { type Editing, editing } from '../articles/support.ts';
 import { svg } from '../support/images.ts';
 import { type S3Server, startS3Server } from '../support/s3-server.ts';
-import { startTestService, type TestService, type TestWorkspace, WITH_ROUNDS } from '../support/service.ts';
+import {
+  startTestService,
+  type TestService,
+  type TestWorkspace,
+  WITH_SCHEDULES,
+} from '../support/service.ts';
 import { connectOperator } from '../support/temporal.ts';
 import { eventually } from '../support/wait.ts';
 import { s3Variables } from './support/s3-variables.ts';
@@ -75,7 +80,7 @@ it('an image in a bucket is uploaded, listed, served, exported, deleted and coll
 
   await editor.call('DELETE', assetsOf(id, `/${body.asset.id}`));
   expect((await load(body.asset)).status).toBe(404);
-  await service.startWorker(WITH_ROUNDS);
+  await service.startWorker(WITH_SCHEDULES);
   const operator = await connectOperator();
   const prune = operator.client.schedule.getHandle(`${service.config.TEMPORAL_TASK_QUEUE_PREFIX}prune`);
   // The worker may not have made the schedule yet.

@@ -2,7 +2,7 @@ import { describe, expect, inject, it, type TestContext } from 'vitest';
 import { openJobs, untilEnded } from '../support/jobs.ts';
 import { type ServiceProcess, startProcess, WITH_THREADS } from '../support/processes.ts';
 import { startReceiver } from '../support/receiver.ts';
-import { startTestService, WITH_ROUNDS } from '../support/service.ts';
+import { startTestService, WITH_SCHEDULES } from '../support/service.ts';
 import { startTcpProxy } from '../support/tcp-proxy.ts';
 import { translating } from '../support/translating.ts';
 import { eventually } from '../support/wait.ts';
@@ -55,7 +55,7 @@ describe.concurrent('a translation survives', () => {
   it('a worker that is not there when it is created', async ({ onTestFinished }) => {
     const { service, calls, workspace, expectOnce } = await serveOne(onTestFinished);
     const { job } = await calls.translate(workspace);
-    await service.startWorker(WITH_ROUNDS);
+    await service.startWorker();
     await expectOnce(job, 2);
   });
 
@@ -63,7 +63,7 @@ describe.concurrent('a translation survives', () => {
     onTestFinished,
   }) => {
     const { service, temporal, calls, workspace, expectOnce } = await serveOne(onTestFinished);
-    const worker = await service.startWorker(WITH_ROUNDS);
+    const worker = await service.startWorker(WITH_SCHEDULES);
     await temporal.cut();
     const { job } = await calls.translate(workspace);
     expect(await calls.readJob(workspace, job.id)).toMatchObject({ status: 'QUEUED' });
@@ -109,7 +109,7 @@ describe.concurrent('a translation survives', () => {
       },
     }).translate(workspace);
     await server.ended;
-    await service.startWorker(WITH_ROUNDS);
+    await service.startWorker(WITH_SCHEDULES);
     await expectOnce(job, 2);
   });
 });

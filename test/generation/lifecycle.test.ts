@@ -13,7 +13,7 @@ import { controlSteps, STEPS, type StepControl } from './support/steps.ts';
 
 const { service, workspace, calls, writers, operator, reconcile } = useGenerations({
   credits: 20,
-  hasRounds: true,
+  hasSchedules: true,
 });
 
 let steps: StepControl;

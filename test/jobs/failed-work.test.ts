@@ -18,7 +18,7 @@ const writers = createStandInWriter();
 // Of failed work 1,500 words are allowed.
 const { service, workspace, operator, reconcile } = useJobs(
   { provider, writers },
-  { credits: 2_000, env: { UNBILLED_LIMIT_WORDS: '300' }, hasRounds: true },
+  { credits: 2_000, env: { UNBILLED_LIMIT_WORDS: '300' }, hasSchedules: true },
   async () => {
     provider.behave = async () => undefined;
     provider.answer = undefined;

@@ -14,7 +14,7 @@ const provider = createStandIn();
 const writers = createStandInWriter();
 const { service, operator, reconcile } = useJobs(
   { provider, writers },
-  { env: { TRANSLATION_ACTIVITY_SLOTS: '100' }, hasRounds: true },
+  { env: { TRANSLATION_ACTIVITY_SLOTS: '100' }, hasSchedules: true },
   async () => {
     provider.behave = async () => undefined;
     writers.behave = async () => undefined;
@@ -52,12 +52,7 @@ function closeGate(): PromiseWithResolvers<void> {
   provider.behave = () => gate.promise;
   return gate;
 }
-/** Waits until the run of a job sleeps. */
-const untilAsleep = (jobId: string) =>
-  eventually(
-    () => operator.client.workflow.getHandle(translationWorkflowId(jobId as JobId)).fetchHistory(),
-    ({ events }) => events?.some((event) => event.timerStartedEventAttributes) === true,
-  );
+const untilAsleep = (jobId: string) => operator.untilAsleep(translationWorkflowId(jobId as JobId));
 
 const translation = async (workspace: TestWorkspace) => (await calls.translate(workspace, 800)).job;
 const generation = async (workspace: TestWorkspace) =>

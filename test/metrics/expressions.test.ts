@@ -9,7 +9,7 @@ import { PROBLEMS } from '../../src/http/problems.ts';
 import { PRUNE_STEPS } from '../../src/metrics/prune.ts';
 import { ROUNDS } from '../../src/metrics/reconcile.ts';
 import { startServer } from '../../src/processes/server.ts';
-import { logger, useTestService, WITH_ROUNDS } from '../support/service.ts';
+import { logger, useTestService, WITH_SCHEDULES } from '../support/service.ts';
 import { eventually } from '../support/wait.ts';
 import { type AlertCase, FIRING, HEALTHY } from './alerts/cases.ts';
 import { readAlerts } from './alerts/rules.ts';
@@ -27,7 +27,7 @@ let exported: Exported;
 beforeAll(async () => {
   const server = await startServer(service.config, logger);
   await advancePruneClock(service.db, 'a night');
-  const worker = await service.startWorker(WITH_ROUNDS);
+  const worker = await service.startWorker(WITH_SCHEDULES);
   const { key } = await service.workspace();
   for (const [path, authorization] of [
     ['/api/whoami', `Bearer ${key}`],

@@ -10,7 +10,7 @@ import { hang, useTranslations } from '../support/translating.ts';
 import { eventually } from '../support/wait.ts';
 import { untilWaiting } from '../translations/support/locks.ts';
 
-const { service, provider, operator, workspace, calls, reconcile } = useTranslations({ hasRounds: true });
+const { service, provider, operator, workspace, calls, reconcile } = useTranslations({ hasSchedules: true });
 
 const untouched = { balance: 10, reserved: 0, available: 10 };
 

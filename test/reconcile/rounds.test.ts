@@ -6,12 +6,12 @@ import { PAGE, type RowPlace, walkRows } from '../../src/reconcile/rows.ts';
 import { translationWorkflowId } from '../../src/temporal/ids.ts';
 import { RECONCILED, type Reconciled, taskQueues } from '../../src/temporal/task-queues.ts';
 import { scrape } from '../metrics/support/exposition.ts';
-import { WITH_ROUNDS } from '../support/service.ts';
+import { WITH_SCHEDULES } from '../support/service.ts';
 import { reconcileNow } from '../support/temporal.ts';
 import { hang, useTranslations } from '../support/translating.ts';
 import { eventually } from '../support/wait.ts';
 
-const { service, provider, operator, workspace, calls } = useTranslations({ hasRounds: true });
+const { service, provider, operator, workspace, calls } = useTranslations({ hasSchedules: true });
 const prefix = () => service.config.TEMPORAL_TASK_QUEUE_PREFIX;
 /** What Temporal says of a part's rounds. */
 const rounds = async (part: Reconciled) =>
@@ -127,7 +127,7 @@ it('says of each round when it last came to its end', async () => {
   const parts = ['jobs', 'operations', 'holds', 'deliveries', 'endpoints', 'workspaces'];
   const name = 'reconcile_last_success_timestamp_seconds';
   await service.stopWorkers();
-  const alone = await service.startWorker({ provider, ...WITH_ROUNDS });
+  const alone = await service.startWorker({ provider, ...WITH_SCHEDULES });
   // One that runs already may be at its end, and while it runs no other begins.
   await eventually(
     () => Promise.all(RECONCILED.map(running)),

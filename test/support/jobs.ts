@@ -4,7 +4,13 @@ import type { JobId } from '../../src/ids.ts';
 import { jobAreas } from '../../src/processes/job-areas.ts';
 import { taskQueues } from '../../src/temporal/task-queues.ts';
 import type { TemporalClient } from '../../src/temporal/workflow-client.ts';
-import { madeLater, type TestService, type TestWorkspace, useTestService, WITH_ROUNDS } from './service.ts';
+import {
+  madeLater,
+  type TestService,
+  type TestWorkspace,
+  useTestService,
+  WITH_SCHEDULES,
+} from './service.ts';
 import { connectOperator, type Operator, reconcileNow } from './temporal.ts';
 import { eventually } from './wait.ts';
 
@@ -12,8 +18,8 @@ export interface JobOptions {
   /** Of each test's workspace; 10. */
   readonly credits?: number;
   readonly env?: Record<string, string>;
-  /** Whether rounds of reconcile run beside the tests. */
-  readonly hasRounds?: boolean;
+  /** Whether the worker has its schedules, and rounds of reconcile run beside the tests. */
+  readonly hasSchedules?: boolean;
 }
 
 /**
@@ -22,7 +28,7 @@ export interface JobOptions {
  */
 export function useJobs(
   standIns: Parameters<TestService['startWorker']>[0],
-  { credits = 10, env = {}, hasRounds = false }: JobOptions,
+  { credits = 10, env = {}, hasSchedules = false }: JobOptions,
   fresh: (workspace: TestWorkspace) => Promise<void>,
 ) {
   const service = useTestService(env);
@@ -32,7 +38,7 @@ export function useJobs(
   beforeAll(async () => {
     connected = await connectOperator();
     operator.set(connected);
-    await service.startWorker({ ...standIns, ...(hasRounds ? WITH_ROUNDS : {}) });
+    await service.startWorker({ ...standIns, ...(hasSchedules ? WITH_SCHEDULES : {}) });
   });
   afterAll(() => connected?.close());
   beforeEach(async () => {
@@ -40,7 +46,7 @@ export function useJobs(
     await fresh(made);
     workspace.set(made);
   });
-  /** Lets the rounds begin now that look for lost runs (`hasRounds`). */
+  /** Lets the rounds begin now that look for lost runs (`hasSchedules`). */
   const reconcile = () => reconcileNow(operator.it.client, service.config.TEMPORAL_TASK_QUEUE_PREFIX);
   return { service, operator: operator.it, workspace: workspace.it, reconcile };
 }

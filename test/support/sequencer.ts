@@ -90,26 +90,27 @@ const WAITING = [
 /** How many of the other files begin after each that waits: as many as keep the machine busy meanwhile. */
 const BETWEEN = 2;
 
+/** Where a list has a file; its end for one that it has not. */
+function rank(names: readonly string[], { moduleId }: TestSpecification): number {
+  const place = names.findIndex((name) => moduleId.endsWith(`/test/${name}.test.ts`));
+  return place === -1 ? names.length : place;
+}
+const inOrder = (names: readonly string[], files: readonly TestSpecification[]) =>
+  files.toSorted((one, other) => rank(names, one) - rank(names, other));
+const waits = (file: TestSpecification): boolean => rank(WAITING, file) < WAITING.length;
+
 /**
  * Lets no long file begin when the others are nearly done, for it would have the machine to itself for a minute, and
  * lets those that wait do so beside others that work.
  */
 export class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    const left = new Map(
-      (await super.sort(files)).map((file) => [
-        /\/test\/(.*)\.test\.ts$/.exec(file.moduleId)?.[1] ?? '',
-        file,
-      ]),
+    const sorted = await super.sort(files);
+    const waiting = inOrder(WAITING, sorted.filter(waits));
+    const working = inOrder(
+      BUSY,
+      sorted.filter((file) => !waits(file)),
     );
-    const take = (names: string[]): TestSpecification[] =>
-      names.flatMap((name) => {
-        const file = left.get(name);
-        left.delete(name);
-        return file ?? [];
-      });
-    const waiting = take(WAITING);
-    const working = [...take(BUSY), ...left.values()];
     return [
       ...waiting.flatMap((file, at) => [file, ...working.slice(BETWEEN * at, BETWEEN * (at + 1))]),
       ...working.slice(BETWEEN * waiting.length),

@@ -7,6 +7,7 @@ import type { Database } from '../../src/db/database.ts';
 import type { ApiKeyId, ProjectId, RoleId, WorkspaceId } from '../../src/ids.ts';
 import { startServer } from '../../src/processes/server.ts';
 import { type RunningWorker, startWorker, type WorkerOverrides } from '../../src/processes/worker.ts';
+import { SCHEDULES_EVERY_MS } from '../../src/processes/worker-temporal.ts';
 import { createProject } from '../../src/projects/create.ts';
 import { createWorkspace } from '../../src/workspaces/create.ts';
 import { createTestDatabase } from './database.ts';
@@ -15,8 +16,8 @@ import { removeSchedules } from './temporal.ts';
 
 export const logger = pino({ level: process.env.TEST_LOG_LEVEL ?? 'silent' }, pino.destination({ fd: 2 }));
 
-/** A worker whose rounds of reconcile run at once, each minute, and when a test asks for them. */
-export const WITH_ROUNDS: WorkerOverrides = { schedulesEveryMs: 60_000 };
+/** For a worker with its schedules: rounds of reconcile at once, each minute, and when a test asks for them; and prune. */
+export const WITH_SCHEDULES: WorkerOverrides = { schedulesEveryMs: SCHEDULES_EVERY_MS };
 
 export interface TestWorkspace {
   readonly id: WorkspaceId;
@@ -49,7 +50,7 @@ export interface TestService {
     body?: unknown,
     headers?: Record<string, string>,
   ): Promise<Answer>;
-  /** Without rounds of reconcile, unless they are asked for (WITH_ROUNDS). `env` replaces variables for this worker alone. */
+  /** Without schedules, unless it is given WITH_SCHEDULES. `env` replaces variables for this worker alone. */
   startWorker(overrides?: WorkerOverrides, env?: Record<string, string>): Promise<RunningWorker>;
   stopWorkers(): Promise<void>;
   stop(): Promise<void>;
@@ -125,7 +126,7 @@ export async function startTestService(env: Record<string, string> = {}): Promis
     },
     async startWorker(overrides, env = {}) {
       const own = requireAddresses(loadConfig({ ...variables, ...env }));
-      // Its schedules and first rounds cost more than all that many a file does.
+      // Schedules and their first rounds cost more than all that many a file does.
       const worker = await startWorker(own, logger, { schedulesEveryMs: null, ...overrides });
       workers.push(worker);
       return worker;

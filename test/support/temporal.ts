@@ -14,6 +14,8 @@ export interface Operator {
   hurry(workflowId: string): Promise<void>;
   /** Resets the run's activity: attempts begin at 1 again, now. */
   reset(workflowId: string): Promise<void>;
+  /** Waits until a run has begun to sleep. */
+  untilAsleep(workflowId: string): Promise<void>;
   /** The status of a run once it has closed. */
   closed(workflowId: string, timeoutMs?: number): Promise<string>;
   /** All that Temporal keeps of a run, its payloads as readable text. */
@@ -87,6 +89,12 @@ export async function connectOperator(address = inject('temporalAddress')): Prom
         execution: { workflowId },
         id: activity?.id ?? '',
       });
+    },
+    async untilAsleep(workflowId) {
+      await eventually(
+        () => client.workflow.getHandle(workflowId).fetchHistory(),
+        ({ events }) => events?.some((event) => event.timerStartedEventAttributes) === true,
+      );
     },
     async closed(workflowId, timeoutMs) {
       const run = await eventually(

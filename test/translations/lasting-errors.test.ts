@@ -9,7 +9,7 @@ import { translationWorkflowId } from '../../src/temporal/ids.ts';
 import { hang, useTranslations } from '../support/translating.ts';
 import { eventually } from '../support/wait.ts';
 
-const { service, provider, operator, workspace, calls, reconcile } = useTranslations({ hasRounds: true });
+const { service, provider, operator, workspace, calls, reconcile } = useTranslations({ hasSchedules: true });
 
 const untouched = { balance: 10, reserved: 0, available: 10 };
 

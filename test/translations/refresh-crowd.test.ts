@@ -9,7 +9,7 @@ const EDITORS = 50;
 const VERSIONS = 10;
 const ROUNDS = 2;
 
-const { service, provider, workspace, calls } = useTranslations({ credits: 1_000, hasRounds: true });
+const { service, provider, workspace, calls } = useTranslations({ credits: 1_000, hasSchedules: true });
 
 it('fifty editors who save, publish, unpublish and delete while refreshes run lose no save, meet no refresh, and leave credits and bytes exact', {
   timeout: 120_000,

@@ -8,18 +8,11 @@ import { restoreWorkspace, resumeWorkspace, suspendWorkspace } from '../../src/w
 import { editing, PNG } from '../articles/support.ts';
 import { emit, readDeliveryRow, register, untilDelivery } from '../support/events.ts';
 import { startReceiver } from '../support/receiver.ts';
-import { WITH_ROUNDS } from '../support/service.ts';
+import { WITH_SCHEDULES } from '../support/service.ts';
 import { useTranslations } from '../support/translating.ts';
 import { eventually } from '../support/wait.ts';
 
-const { service, provider, operator, workspace, calls, reconcile } = useTranslations({ hasRounds: true });
-
-/** Waits until a run has met something that has it sleep. */
-const untilSleeping = (workflowId: string) =>
-  eventually(
-    () => operator.client.workflow.getHandle(workflowId).fetchHistory(),
-    ({ events }) => events?.some(({ timerStartedEventAttributes }) => timerStartedEventAttributes) === true,
-  );
+const { service, provider, operator, workspace, calls, reconcile } = useTranslations({ hasSchedules: true });
 
 // contract.md L5 and L6
 it('each request of a suspended workspace is 403, after 401 and 404; its images are served', async () => {
@@ -93,8 +86,8 @@ it('a job under way ends and is charged, a queued one waits until the workspace 
   await service.stopWorkers();
   const queued = await calls.translate(workspace, 300);
   await suspendWorkspace(workspace.context);
-  await service.startWorker({ provider, ...WITH_ROUNDS });
-  await untilSleeping(translationWorkflowId(queued.job.id as JobId));
+  await service.startWorker({ provider, ...WITH_SCHEDULES });
+  await operator.untilAsleep(translationWorkflowId(queued.job.id as JobId));
   expect(await jobOf(queued.job.id)).toMatchObject({ status: 'QUEUED' });
   await resumeWorkspace(workspace.context);
   // The end of any other job of the workspace passes its turn on.
@@ -119,7 +112,7 @@ it('deliveries of a suspended workspace wait, spend no attempt and alert nobody;
   );
   const run = deliveryWorkflowId(inRun ?? expect.fail());
   await operator.hurry(run);
-  await untilSleeping(run);
+  await operator.untilAsleep(run);
   await reconcile();
   expect(receiver.received.length).toBe(count);
   const backlog = await readBacklog(service.db);

@@ -1,14 +1,14 @@
 import { Client, Connection } from '@temporalio/client';
 import { afterAll, beforeAll, inject, it } from 'vitest';
 import { taskQueues } from '../../../src/temporal/task-queues.ts';
-import { startTestService, type TestService, WITH_ROUNDS } from '../../support/service.ts';
+import { startTestService, type TestService, WITH_SCHEDULES } from '../../support/service.ts';
 import { eventually } from '../../support/wait.ts';
 import { recordHistory } from './history.ts';
 
 let service: TestService;
 beforeAll(async () => {
   service = await startTestService();
-  await service.startWorker(WITH_ROUNDS);
+  await service.startWorker(WITH_SCHEDULES);
 });
 afterAll(() => service.stop());
 

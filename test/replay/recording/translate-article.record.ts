@@ -12,7 +12,7 @@ import {
   startTestService,
   type TestService,
   type TestWorkspace,
-  WITH_ROUNDS,
+  WITH_SCHEDULES,
 } from '../../support/service.ts';
 import { connectOperator, reconcileNow } from '../../support/temporal.ts';
 import { createStandIn, hang, translating } from '../../support/translating.ts';
@@ -31,7 +31,7 @@ beforeAll(async () => {
   service = await startTestService();
   calls = translating(service);
   workspace = await service.workspace(100_000);
-  worker = await service.startWorker({ provider, ...WITH_ROUNDS });
+  worker = await service.startWorker({ provider, ...WITH_SCHEDULES });
 });
 afterAll(() => service.stop());
 

@@ -21,7 +21,7 @@ import { createSecretRing } from '../../../src/webhooks/secrets/ring.ts';
 import { createWebhookSender } from '../../../src/webhooks/sending/sender.ts';
 import { articleEvents, emit, register, rowsOf, untilDelivery } from '../../support/events.ts';
 import { type Receiver, startReceiver } from '../../support/receiver.ts';
-import { logger, type TestWorkspace, useTestService, WITH_ROUNDS } from '../../support/service.ts';
+import { logger, type TestWorkspace, useTestService, WITH_SCHEDULES } from '../../support/service.ts';
 import { eventually } from '../../support/wait.ts';
 import { storeDeliveries } from './support/deliveries.ts';
 
@@ -266,7 +266,7 @@ it('sends nothing after the deletion returned and cancels the runs that wait for
 });
 
 it('leaves the rest to reconcile, which removes the endpoint with its last row', async () => {
-  await service.startWorker(WITH_ROUNDS);
+  await service.startWorker(WITH_SCHEDULES);
   const workspace = await service.workspace();
   const { id } = await register(service, workspace, receiver.url);
   await storeDeliveries(service.db, workspace, id, { count: 100, state: 'failed' });

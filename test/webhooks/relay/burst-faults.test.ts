@@ -7,8 +7,7 @@ import { burstWorkflowId } from '../../../src/temporal/ids.ts';
 import { emitTogether, rowsOf } from '../../support/events.ts';
 import { startProcess } from '../../support/processes.ts';
 import type { Receiver } from '../../support/receiver.ts';
-import type { TestService } from '../../support/service.ts';
-import { WITH_ROUNDS } from '../../support/service.ts';
+import { type TestService, WITH_SCHEDULES } from '../../support/service.ts';
 import { startTcpProxy, type TcpProxy } from '../../support/tcp-proxy.ts';
 import { connectOperator, type Operator, reconcileNow } from '../../support/temporal.ts';
 import { eventually } from '../../support/wait.ts';
@@ -135,7 +134,7 @@ it.concurrent('after a burst that an operator terminated, reconcile frees what w
   onTestFinished,
 }) => {
   const { service, workspace, receiver } = await serveOne(onTestFinished);
-  await service.startWorker(WITH_ROUNDS);
+  await service.startWorker(WITH_SCHEDULES);
   receiver.answer = () => new Promise<number>(() => undefined);
   await emitTogether(service, workspace, COUNT);
   await untilReceived(receiver, 20);
@@ -174,7 +173,7 @@ it.concurrent('what a burst had that Temporal does not know is free again, and w
     .set({ begun: 1, burst_id: burstId })
     .where('id', '=', begun?.id ?? newId<DeliveryId>())
     .execute();
-  await service.startWorker(WITH_ROUNDS);
+  await service.startWorker(WITH_SCHEDULES);
   // Its schedule may not be there yet.
   await eventually(
     () =>

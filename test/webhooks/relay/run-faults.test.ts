@@ -17,7 +17,7 @@ import {
 } from '../../support/events.ts';
 import { startProcess, WITH_THREADS } from '../../support/processes.ts';
 import { type Receiver, startReceiver } from '../../support/receiver.ts';
-import { type TestWorkspace, useTestService, WITH_ROUNDS } from '../../support/service.ts';
+import { type TestWorkspace, useTestService, WITH_SCHEDULES } from '../../support/service.ts';
 import { startTcpProxy, type TcpProxy } from '../../support/tcp-proxy.ts';
 import { connectOperator, type Operator, reconcileNow } from '../../support/temporal.ts';
 import { eventually } from '../../support/wait.ts';
@@ -39,7 +39,7 @@ beforeAll(async () => {
   postgres = await startTcpProxy({ host: url.hostname, port: Number(url.port) });
   url.host = postgres.address;
   workerEnv = { ...service.env, DATABASE_URL: url.href };
-  worker = await service.startWorker(WITH_ROUNDS, { DATABASE_URL: url.href });
+  worker = await service.startWorker(WITH_SCHEDULES, { DATABASE_URL: url.href });
 });
 afterAll(async () => {
   await operator.close();
@@ -231,7 +231,7 @@ it('two workers, one killed in mid-attempt: every event arrives, under one deliv
   await lost.ended;
   hold();
   receiver.answer = () => 204;
-  worker = await service.startWorker(WITH_ROUNDS, { DATABASE_URL: workerEnv.DATABASE_URL ?? '' });
+  worker = await service.startWorker(WITH_SCHEDULES, { DATABASE_URL: workerEnv.DATABASE_URL ?? '' });
   const beside = await startProcess('worker.ts', workerEnv);
   const others = (
     await Promise.all(Array.from({ length: 20 }, (_, index) => emit(service, workspace, `Event ${index}`)))

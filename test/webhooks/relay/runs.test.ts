@@ -5,7 +5,7 @@ import { deliveryWorkflowId } from '../../../src/temporal/ids.ts';
 import { verifyWebhook } from '../../../src/webhooks/verify.ts';
 import { emitSingle, makeDue, register, untilDelivery } from '../../support/events.ts';
 import { type Receiver, startReceiver } from '../../support/receiver.ts';
-import { type TestWorkspace, useTestService, WITH_ROUNDS } from '../../support/service.ts';
+import { type TestWorkspace, useTestService, WITH_SCHEDULES } from '../../support/service.ts';
 import { reconcileNow } from '../../support/temporal.ts';
 import { eventually } from '../../support/wait.ts';
 
@@ -20,7 +20,7 @@ let endpoint: { id: EndpointId; secret: string };
 beforeAll(async () => {
   connection = await Connection.connect({ address: inject('temporalAddress') });
   client = new Client({ connection });
-  await service.startWorker(WITH_ROUNDS);
+  await service.startWorker(WITH_SCHEDULES);
 });
 afterAll(async () => {
   await connection.close();
