@@ -2,7 +2,6 @@ import { resolve } from 'node:path';
 import { errorMessage } from '../error-text.ts';
 import { findAllOnPath } from './executables.ts';
 import { openCache } from './temporal-cache.ts';
-import { fetchOnce } from './temporal-fetch.ts';
 import type { FetchOptions } from './temporal-fetch-limits.ts';
 import {
   isOlder,
@@ -33,7 +32,10 @@ export async function findTemporalCli(options: TemporalCliOptions): Promise<Temp
     onProgress(`Fetching the Temporal CLI again: ${errorMessage(error)}`);
     return null;
   });
-  return cached ?? fetchOnce(cache, release, options);
+  if (cached !== null) return cached;
+  // Loaded here, because few starts fetch.
+  const { fetchOnce } = await import('./temporal-fetch.ts');
+  return fetchOnce(cache, release, options);
 }
 
 /** The first recent enough one on PATH. */
