@@ -65,7 +65,7 @@ const briefs = readBriefs()
     ...brief,
     config: { ...brief.config, wordCount: options.words ?? brief.config.wordCount },
   }));
-const writers = createArticleWriters(config, pino({ level: 'warn' }, pino.destination(2)));
+const writers = await createArticleWriters(config, pino({ level: 'warn' }, pino.destination(2)));
 const research = await createResearch(config);
 const results = await evaluate(briefs, {
   writers,

@@ -38,11 +38,11 @@ export async function createEngines(
   overrides: EngineOverrides,
 ): Promise<Engines> {
   noteImageProvider(config, logger);
-  const imageModel = overrides.imageModel ?? createImageModel(config);
+  const imageModel = overrides.imageModel ?? (await createImageModel(config));
   return {
-    provider: tracedTranslations(overrides.provider ?? createTranslationProvider(config)),
-    suggestions: overrides.suggestions ?? createSuggestionProvider(config),
-    writers: overrides.writers ?? createArticleWriters(config, logger),
+    provider: tracedTranslations(overrides.provider ?? (await createTranslationProvider(config))),
+    suggestions: overrides.suggestions ?? (await createSuggestionProvider(config)),
+    writers: overrides.writers ?? (await createArticleWriters(config, logger)),
     imageModel: imageModel && tracedImages(imageModel),
     research: overrides.research ?? (await createResearch(config)),
     media: createMediaProcessor({ logger }),

@@ -2,7 +2,6 @@
 import { type Config, ConfigurationError } from '../config.ts';
 import { createApertiumProvider } from './apertium.ts';
 import { createDeepLProvider } from './deepl.ts';
-import { createOpenAiCompatibleProvider } from './openai-compatible.ts';
 import { createPseudoProvider } from './pseudo.ts';
 import type { TranslationProvider } from './types.ts';
 
@@ -22,21 +21,25 @@ export type TranslationProviderConfig = Pick<Config, 'TRANSLATION_PROVIDER'> &
   >;
 
 /**
- * The configured provider.
+ * The configured provider. The library of chat models is loaded only where one translates.
  * @throws {ConfigurationError} naming a missing variable; `loadConfig` has checked it already
  */
-export function createTranslationProvider(config: TranslationProviderConfig): TranslationProvider {
+export async function createTranslationProvider(
+  config: TranslationProviderConfig,
+): Promise<TranslationProvider> {
   const timeoutMs = (config.PROVIDER_TIMEOUT_SECONDS ?? 120) * 1_000;
   switch (config.TRANSLATION_PROVIDER) {
     case 'pseudo':
       return createPseudoProvider();
-    case 'openai-compatible':
+    case 'openai-compatible': {
+      const { createOpenAiCompatibleProvider } = await import('./openai-compatible.ts');
       return createOpenAiCompatibleProvider({
         baseUrl: needed(config, 'AI_BASE_URL'),
         model: needed(config, 'AI_MODEL'),
         apiKey: config.AI_API_KEY,
         timeoutMs,
       });
+    }
     case 'deepl':
       return createDeepLProvider({
         apiKey: needed(config, 'DEEPL_API_KEY'),

@@ -4,8 +4,6 @@ import { createAddressGuard } from '../outbound/resolver.ts';
 import type { ReadPage } from './reading/page.ts';
 import { createPageReader } from './reading/read-page.ts';
 import { createHostileThreads } from './reading/threads.ts';
-import { servePages } from './search/pages.ts';
-import { createPseudoSearch } from './search/pseudo.ts';
 import { createSearxng } from './search/searxng.ts';
 import { type Search, searchInTurns } from './search/turns.ts';
 
@@ -17,7 +15,10 @@ export interface Research {
   close(): Promise<void>;
 }
 
-/** Searches and reads as configured; null where neither research nor fact checking is on (contract.md N1). */
+/**
+ * Searches and reads as configured; null where neither research nor fact checking is on (contract.md N1). Loads the
+ * service's own pages only where they are searched.
+ */
 export async function createResearch(config: Config): Promise<Research | null> {
   if (!config.WEB_RESEARCH && !config.FACT_CHECKING) return null;
   const guard = createAddressGuard({ allowedNetworks: config.RESEARCH_ALLOWED_NETWORKS });
@@ -30,6 +31,8 @@ export async function createResearch(config: Config): Promise<Research | null> {
       close: threads.close,
     };
   }
+  const { servePages } = await import('./search/pages.ts');
+  const { createPseudoSearch } = await import('./search/pseudo.ts');
   const ownPages = await servePages();
   return {
     search: searchInTurns(createPseudoSearch(ownPages)),

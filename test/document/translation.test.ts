@@ -99,7 +99,7 @@ const BEHAVIOURS: Record<string, Behaviour> = {
 describe('translating a document', () => {
   // contract.md T15
   it('changes every prose text and nothing else, for any document', async () => {
-    const provider = createTranslationProvider({ TRANSLATION_PROVIDER: 'pseudo' });
+    const provider = await createTranslationProvider({ TRANSLATION_PROVIDER: 'pseudo' });
     await fc.assert(
       fc.asyncProperty(anySnapshot, async (snapshot) => {
         const before = structuredClone(snapshot);
@@ -157,7 +157,7 @@ describe('translating a document', () => {
   });
 
   it('translates real README files: same structure, links and code intact, every text changed', async () => {
-    const provider = createTranslationProvider({ TRANSLATION_PROVIDER: 'pseudo' });
+    const provider = await createTranslationProvider({ TRANSLATION_PROVIDER: 'pseudo' });
     const files = [
       'hono',
       'kysely',

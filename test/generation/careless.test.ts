@@ -50,7 +50,7 @@ describe('a model with bad habits', () => {
       model.forget();
       model.become({ seed, writing: rates(0.08), repairs: 0.5 });
       try {
-        const { document } = await writeArticle(writerAt(model.url), briefOf(SETTINGS));
+        const { document } = await writeArticle(await writerAt(model.url), briefOf(SETTINGS));
         whole += 1;
         expectClean(document);
         expect(deliveredWords(document.blocks)).toBeLessThanOrEqual(SETTINGS.wordCount * 1.15 + 60);
@@ -83,7 +83,7 @@ describe('a model with bad habits', () => {
       voice: INJECTION,
       template: INJECTION,
     };
-    const { document } = await writeArticle(writerAt(model.url), brief, [
+    const { document } = await writeArticle(await writerAt(model.url), brief, [
       { id: '7f9c24e8-3b12-4fef-91e0-5b3f6f2f3a11', title: INJECTION },
     ]);
     expect(JSON.stringify(document)).not.toContain('PWNED');

@@ -18,12 +18,12 @@ const folder = useDataFolder();
 const blobs = createLocalBlobStore(blobFolder(folder));
 const server = await startEngineServer(() => silence);
 afterAll(() => server.close());
-const endpoint = createImageModel({
+const endpoint = (await createImageModel({
   IMAGE_PROVIDER: 'openai-compatible',
   IMAGE_BASE_URL: `${server.url}/v1`,
   IMAGE_MODEL_STANDARD: 'stand-in',
   IMAGE_TIMEOUT_SECONDS: 1,
-}) as ImageModel;
+})) as ImageModel;
 /** What draws: the endpoint of the test, unless a test says otherwise. */
 let draw = endpoint.draw;
 const imageModel: ImageModel = {

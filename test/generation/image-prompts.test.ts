@@ -278,10 +278,12 @@ describe('whatever a model responds', () => {
     for (let seed = 1; seed <= 100; seed += 1) {
       model.forget();
       model.become({ seed, writing: rates, repairs: 0.5 });
-      const prompts = await requestImagePrompts(writerAt(model.url), requestOf()).catch((error: unknown) => {
-        expect(error).toMatchObject({ kind: 'unusable' });
-        return [];
-      });
+      const prompts = await requestImagePrompts(await writerAt(model.url), requestOf()).catch(
+        (error: unknown) => {
+          expect(error).toMatchObject({ kind: 'unusable' });
+          return [];
+        },
+      );
       if (prompts.length === 3) described += 1;
       expect(JSON.stringify(prompts)).not.toMatch(/https?:|mailto|\/offer|\/admin|Sure!|Shall I|<div|[а-я]/);
     }

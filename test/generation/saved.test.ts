@@ -16,7 +16,7 @@ beforeAll(async () => {
   model = await startCarelessModel({ writing, repairs: 0.5 });
   const config = { AI_BASE_URL: model.url, AI_MODEL: 'careless' };
   await service.startWorker({
-    writers: createArticleWriters(
+    writers: await createArticleWriters(
       { GENERATION_PROVIDER: 'openai-compatible', ...config },
       { info: () => undefined, warn: () => undefined },
     ),

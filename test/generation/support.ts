@@ -21,11 +21,13 @@ export const briefOf = (config: Partial<GenerationConfig> = {}): WritingBrief =>
   notes: [],
 });
 
-export const writerAt = (url: string): ArticleWriter =>
-  createArticleWriters(
+export async function writerAt(url: string): Promise<ArticleWriter> {
+  const writers = await createArticleWriters(
     { GENERATION_PROVIDER: 'openai-compatible', AI_BASE_URL: `${url}/v1`, AI_MODEL: 'stand-in' },
     { info: () => undefined, warn: () => undefined },
-  ).premium;
+  );
+  return writers.premium;
+}
 
 const isResponse = (answer: object): answer is Exclude<EngineResponse, () => void> => 'body' in answer;
 
@@ -39,7 +41,7 @@ export async function startScripted(...answers: readonly (string | object)[]) {
     return isResponse(next) ? next : completion(JSON.stringify(next));
   });
   return {
-    writer: writerAt(server.url),
+    writer: await writerAt(server.url),
     requests: (): ChatRequest[] => server.requests.map(chatRequest),
     close: server.close,
   };

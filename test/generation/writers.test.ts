@@ -13,15 +13,15 @@ beforeAll(async () => {
 afterAll(() => model.close());
 
 /** The writers of an environment, and the lines that were logged. */
-function start(env: Record<string, string>) {
+async function start(env: Record<string, string>) {
   const lines: unknown[] = [];
   const write = (...line: unknown[]) => lines.push(line);
   const logger = { info: write, warn: write };
-  return { writers: createArticleWriters(loadConfig(env), logger), lines };
+  return { writers: await createArticleWriters(loadConfig(env), logger), lines };
 }
 
-it('the writer is pseudo by default, for both qualities', () => {
-  const { writers, lines } = start({});
+it('the writer is pseudo by default, for both qualities', async () => {
+  const { writers, lines } = await start({});
   expect([writers.premium.name, writers.standard.name]).toEqual(['pseudo', 'pseudo']);
   expect(lines).toEqual([]);
 });
@@ -40,7 +40,7 @@ it('each quality is written by its model, AI_MODEL where it has none, and a star
     [{ AI_MODEL_PREMIUM: 'best', AI_MODEL_STANDARD: 'best' }, 'best', 'best', 1],
   ] as const;
   for (const [tiers, premium, standard, logged] of cases) {
-    const { writers, lines } = start({ ...base, ...tiers });
+    const { writers, lines } = await start({ ...base, ...tiers });
     expect(lines).toHaveLength(logged);
     model.forget();
     for (const writer of [writers.premium, writers.standard]) {
@@ -52,8 +52,8 @@ it('each quality is written by its model, AI_MODEL where it has none, and a star
 });
 
 // contract.md G82
-it('a start with AI_MODEL whose articles pseudo writes all the same says so', () => {
-  const { writers, lines } = start({ AI_BASE_URL: model.url, AI_MODEL: 'usual' });
+it('a start with AI_MODEL whose articles pseudo writes all the same says so', async () => {
+  const { writers, lines } = await start({ AI_BASE_URL: model.url, AI_MODEL: 'usual' });
   expect(writers.premium.name).toBe('pseudo');
   expect(lines).toEqual([[expect.stringContaining('GENERATION_PROVIDER')]]);
 });

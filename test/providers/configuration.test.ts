@@ -3,17 +3,17 @@ import { ConfigurationError, loadConfig } from '../../src/config.ts';
 import { createTranslationProvider } from '../../src/providers/index.ts';
 
 describe('the configured engine', () => {
-  it('is pseudo by default', () => {
-    expect(createTranslationProvider(loadConfig({})).name).toBe('pseudo');
+  it('is pseudo by default', async () => {
+    expect(await createTranslationProvider(loadConfig({}))).toMatchObject({ name: 'pseudo' });
   });
 
   it.each([
     ['openai-compatible', { AI_BASE_URL: 'http://127.0.0.1:1/v1', AI_MODEL: 'm' }],
     ['deepl', { DEEPL_API_KEY: 'key' }],
     ['apertium', { APERTIUM_URL: 'http://127.0.0.1:2737' }],
-  ])('%s starts with what it needs, and not without, naming every missing variable', (name, needed) => {
+  ])('%s starts with what it needs, and not without, naming every missing variable', async (name, needed) => {
     const config = loadConfig({ TRANSLATION_PROVIDER: name, ...needed });
-    expect(createTranslationProvider(config).name).toBe(name);
+    expect(await createTranslationProvider(config)).toMatchObject({ name });
     const empty = Object.fromEntries(Object.keys(needed).map((variable) => [variable, '']));
     for (const env of [{}, empty]) {
       const start = () => loadConfig({ TRANSLATION_PROVIDER: name, ...env });

@@ -97,36 +97,36 @@ describe('the configured image model', () => {
     IMAGE_BASE_URL: 'http://127.0.0.1:1/v1',
     IMAGE_MODEL_STANDARD: 'quick',
   };
-  const start = (env: Record<string, string>) => {
+  const start = async (env: Record<string, string>) => {
     const lines: unknown[] = [];
     const write = (...line: unknown[]) => lines.push(line);
     const config = loadConfig(env);
     noteImageProvider(config, { info: write, warn: write });
-    return { model: createImageModel(config), lines };
+    return { model: await createImageModel(config), lines };
   };
 
   // contract.md G95
-  it('is pseudo beside the pseudo writer alone; a start without one beside a real writer says so', () => {
-    expect(start({})).toMatchObject({ model: { name: 'pseudo' }, lines: [] });
-    const none = start(writer);
+  it('is pseudo beside the pseudo writer alone; a start without one beside a real writer says so', async () => {
+    expect(await start({})).toMatchObject({ model: { name: 'pseudo' }, lines: [] });
+    const none = await start(writer);
     expect(none.model).toBeNull();
     expect(none.lines).toEqual([[expect.stringContaining('none is made and none is charged')]]);
-    expect(start({ ...writer, IMAGE_PROVIDER: 'pseudo' })).toMatchObject({
+    expect(await start({ ...writer, IMAGE_PROVIDER: 'pseudo' })).toMatchObject({
       model: { name: 'pseudo' },
       lines: [],
     });
-    expect(start({ IMAGE_PROVIDER: 'none' })).toEqual({ model: null, lines: [] });
+    expect(await start({ IMAGE_PROVIDER: 'none' })).toEqual({ model: null, lines: [] });
   });
 
   // contract.md G95
-  it('draws each quality by its model, and a start with one for both says so', () => {
-    const one = start(api);
+  it('draws each quality by its model, and a start with one for both says so', async () => {
+    const one = await start(api);
     expect([one.model?.modelOf('standard'), one.model?.modelOf('hd'), one.lines.length]).toEqual([
       'quick',
       'quick',
       1,
     ]);
-    const two = start({ ...api, IMAGE_MODEL_HD: 'fine' });
+    const two = await start({ ...api, IMAGE_MODEL_HD: 'fine' });
     expect([two.model?.modelOf('standard'), two.model?.modelOf('hd'), two.lines.length]).toEqual([
       'quick',
       'fine',
@@ -134,7 +134,7 @@ describe('the configured image model', () => {
     ]);
   });
 
-  it('that lacks what it needs stops the start, naming it and no value', () => {
+  it('that lacks what it needs stops the start, naming it and no value', async () => {
     for (const name of ['IMAGE_BASE_URL', 'IMAGE_MODEL_STANDARD']) {
       expect(() => loadConfig({ ...api, [name]: '' })).toThrow(
         `${name}: needed by IMAGE_PROVIDER=openai-compatible`,
@@ -145,6 +145,6 @@ describe('the configured image model', () => {
     const bad = () => loadConfig({ ...api, IMAGE_BASE_URL: 'secret' });
     expect(bad).toThrow(/IMAGE_BASE_URL: expected http/);
     expect(bad).not.toThrow(/secret/);
-    expect(() => createImageModel({ IMAGE_PROVIDER: 'openai-compatible' })).toThrow('IMAGE_BASE_URL');
+    await expect(createImageModel({ IMAGE_PROVIDER: 'openai-compatible' })).rejects.toThrow('IMAGE_BASE_URL');
   });
 });

@@ -262,7 +262,7 @@ describe('checking a segment', () => {
 
 describe('the pseudo provider', () => {
   it('accents letters, marks every text and leaves tags and references alone, the same way every time', async () => {
-    const provider = createTranslationProvider({ TRANSLATION_PROVIDER: 'pseudo' });
+    const provider = await createTranslationProvider({ TRANSLATION_PROVIDER: 'pseudo' });
     expect(provider.name).toBe('pseudo');
     const texts = ['Ab &amp; <a id="1">cd</a><x id="2"/>', '日本語', 'مرحبا', '42'];
     const ask = () =>

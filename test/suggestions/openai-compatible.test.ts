@@ -221,10 +221,10 @@ describe('a model behind an OpenAI-compatible API', () => {
 describe('the configuration', () => {
   const base = { DATABASE_URL: 'postgres://u:p@h/d', TEMPORAL_ADDRESS: 'h:1' };
 
-  it('uses the model whenever there is one, else the pseudo provider', () => {
-    expect(createSuggestionProvider(loadConfig(base)).name).toBe('pseudo');
+  it('uses the model whenever there is one, else the pseudo provider', async () => {
+    expect(await createSuggestionProvider(loadConfig(base))).toMatchObject({ name: 'pseudo' });
     const config = loadConfig({ ...base, AI_BASE_URL: 'http://127.0.0.1:1/v1', AI_MODEL: 'm' });
-    expect(createSuggestionProvider(config).name).toBe('openai-compatible');
+    expect(await createSuggestionProvider(config)).toMatchObject({ name: 'openai-compatible' });
   });
 
   it('names the variable that is missing or bad, never a value', () => {

@@ -22,7 +22,7 @@ async function end(process: ServiceProcess): Promise<number> {
 
 // contract.md O1
 it.each(['server.ts', 'worker.ts'] as const)(
-  '%s loads the SDK where a collector is named, and else the API alone',
+  '%s loads the SDK where a collector is named, else the API alone, and no library of a model that it does not use',
   async (file) => {
     const off = await startProcess(file, { ...service.env, ...NOTED, PORT: '0' });
     await end(off);

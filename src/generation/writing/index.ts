@@ -2,7 +2,6 @@
 import type { Logger } from 'pino';
 import { type Config, ConfigurationError } from '../../config.ts';
 import { CALL_MS } from '../call-limits.ts';
-import { createOpenAiCompatibleWriter } from './openai-compatible.ts';
 import { createPseudoWriter } from './pseudo.ts';
 import type { ArticleWriter, ArticleWriters } from './writer.ts';
 
@@ -28,13 +27,13 @@ const SILENCE_MS = 30_000;
 
 /**
  * The configured writers. Logs when one model writes both qualities, since premium costs twice as much, and when none writes
- * although there is one.
+ * although there is one. The library of chat models is loaded only where one writes.
  * @throws {ConfigurationError} naming a missing variable; `loadConfig` refuses it earlier
  */
-export function createArticleWriters(
+export async function createArticleWriters(
   config: WriterConfig,
   logger: Pick<Logger, 'info' | 'warn'>,
-): ArticleWriters {
+): Promise<ArticleWriters> {
   if (config.GENERATION_PROVIDER === 'pseudo') {
     const pseudo = createPseudoWriter();
     if (config.AI_MODEL !== undefined) {
@@ -62,6 +61,7 @@ export function createArticleWriters(
     maxOutputTokens: config.AI_MAX_OUTPUT_TOKENS ?? 16_384,
     contextTokens: config.AI_CONTEXT_TOKENS ?? 32_000,
   };
+  const { createOpenAiCompatibleWriter } = await import('./openai-compatible.ts');
   const writer = (name: string): ArticleWriter =>
     createOpenAiCompatibleWriter({ baseUrl, model: name, apiKey, limits, tokens });
   return { premium: writer(premium), standard: writer(standard) };

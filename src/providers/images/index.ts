@@ -2,8 +2,6 @@
 import type { Logger } from 'pino';
 import { type Config, ConfigurationError } from '../../config.ts';
 import type { ImageModel } from '../image-model.ts';
-import { createOpenAiCompatibleImageModel } from './openai-compatible.ts';
-import { createPseudoImageModel } from './pseudo.ts';
 
 /** Environment variables of the image model. */
 export type ImageModelConfig = Pick<Config, 'IMAGE_PROVIDER'> &
@@ -15,12 +13,13 @@ export type ImageModelConfig = Pick<Config, 'IMAGE_PROVIDER'> &
   >;
 
 /**
- * The configured image model; null when there is none: no image is made then, and none is charged (contract.md G95).
+ * The configured image model; null when there is none: no image is made then, and none is charged (contract.md G95). Loads
+ * the code of that model alone: a drawing library or a client.
  * @throws {ConfigurationError} naming a missing variable; `loadConfig` refuses it earlier
  */
-export function createImageModel(config: ImageModelConfig): ImageModel | null {
+export async function createImageModel(config: ImageModelConfig): Promise<ImageModel | null> {
   if (config.IMAGE_PROVIDER === 'none') return null;
-  if (config.IMAGE_PROVIDER === 'pseudo') return createPseudoImageModel();
+  if (config.IMAGE_PROVIDER === 'pseudo') return (await import('./pseudo.ts')).createPseudoImageModel();
   const { IMAGE_BASE_URL: baseUrl, IMAGE_MODEL_STANDARD: standard, IMAGE_API_KEY: apiKey } = config;
   if (baseUrl === undefined || standard === undefined) {
     throw new ConfigurationError(
@@ -29,6 +28,7 @@ export function createImageModel(config: ImageModelConfig): ImageModel | null {
   }
   const models = { standard, hd: config.IMAGE_MODEL_HD ?? standard };
   const timeoutMs = (config.IMAGE_TIMEOUT_SECONDS ?? 180) * 1_000;
+  const { createOpenAiCompatibleImageModel } = await import('./openai-compatible.ts');
   return createOpenAiCompatibleImageModel({ baseUrl, models, apiKey, timeoutMs });
 }
 

@@ -13,7 +13,7 @@ let service: TestService;
 let workspace: TestWorkspace;
 let calls: ReturnType<typeof generating>;
 const writers = createStandInWriter();
-const pseudo = createImageModel({ IMAGE_PROVIDER: 'pseudo' }) as ImageModel;
+const pseudo = (await createImageModel({ IMAGE_PROVIDER: 'pseudo' })) as ImageModel;
 let draw = pseudo.draw;
 const imageModel: ImageModel = { ...pseudo, draw: (request) => draw(request) };
 const record = (job: { id: string }, scenario: string) =>
