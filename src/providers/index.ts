@@ -5,29 +5,12 @@ import { createDeepLProvider } from './deepl.ts';
 import { createPseudoProvider } from './pseudo.ts';
 import type { TranslationProvider } from './types.ts';
 
-/** The engine and its settings, by environment variable. */
-export type TranslationProviderConfig = Pick<Config, 'TRANSLATION_PROVIDER'> &
-  Partial<
-    Pick<
-      Config,
-      | 'AI_BASE_URL'
-      | 'AI_MODEL'
-      | 'AI_API_KEY'
-      | 'DEEPL_API_KEY'
-      | 'DEEPL_SERVER_URL'
-      | 'APERTIUM_URL'
-      | 'PROVIDER_TIMEOUT_SECONDS'
-    >
-  >;
-
 /**
  * The configured provider. The library of chat models is loaded only where one translates.
  * @throws {ConfigurationError} naming a missing variable; `loadConfig` has checked it already
  */
-export async function createTranslationProvider(
-  config: TranslationProviderConfig,
-): Promise<TranslationProvider> {
-  const timeoutMs = (config.PROVIDER_TIMEOUT_SECONDS ?? 120) * 1_000;
+export async function createTranslationProvider(config: Config): Promise<TranslationProvider> {
+  const timeoutMs = config.PROVIDER_TIMEOUT_SECONDS * 1_000;
   switch (config.TRANSLATION_PROVIDER) {
     case 'pseudo':
       return createPseudoProvider();
@@ -51,10 +34,7 @@ export async function createTranslationProvider(
   }
 }
 
-function needed(
-  config: TranslationProviderConfig,
-  name: 'AI_BASE_URL' | 'AI_MODEL' | 'DEEPL_API_KEY' | 'APERTIUM_URL',
-): string {
+function needed(config: Config, name: 'AI_BASE_URL' | 'AI_MODEL' | 'DEEPL_API_KEY' | 'APERTIUM_URL'): string {
   const value = config[name];
   if (value === undefined) {
     throw new ConfigurationError(`${name}: needed by TRANSLATION_PROVIDER=${config.TRANSLATION_PROVIDER}`);

@@ -10,8 +10,7 @@ import { reassemble, type TranslatedArticle } from '../../src/document/translati
 import { extractSegments } from '../../src/document/translation/segments.ts';
 import type { Snapshot } from '../../src/document/translation/source.ts';
 import type { AssetId } from '../../src/ids.ts';
-import { createTranslationProvider } from '../../src/providers/index.ts';
-import { pseudoLocalize } from '../../src/providers/pseudo.ts';
+import { createPseudoProvider, pseudoLocalize } from '../../src/providers/pseudo.ts';
 import { translateSegments } from '../../src/providers/translate.ts';
 import { ProviderError, type TranslationProvider } from '../../src/providers/types.ts';
 import { anySnapshot } from './arbitraries.ts';
@@ -99,7 +98,7 @@ const BEHAVIOURS: Record<string, Behaviour> = {
 describe('translating a document', () => {
   // contract.md T15
   it('changes every prose text and nothing else, for any document', async () => {
-    const provider = await createTranslationProvider({ TRANSLATION_PROVIDER: 'pseudo' });
+    const provider = createPseudoProvider();
     await fc.assert(
       fc.asyncProperty(anySnapshot, async (snapshot) => {
         const before = structuredClone(snapshot);
@@ -157,7 +156,7 @@ describe('translating a document', () => {
   });
 
   it('translates real README files: same structure, links and code intact, every text changed', async () => {
-    const provider = await createTranslationProvider({ TRANSLATION_PROVIDER: 'pseudo' });
+    const provider = createPseudoProvider();
     const files = [
       'hono',
       'kysely',

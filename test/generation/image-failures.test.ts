@@ -4,7 +4,7 @@ import { blobFolder, createLocalBlobStore } from '../../src/blobs/blob-store.ts'
 import { collectBlobs } from '../../src/blobs/collect.ts';
 import { type ArticleId, type AssetId, newId } from '../../src/ids.ts';
 import type { ImageModel } from '../../src/providers/image-model.ts';
-import { createImageModel } from '../../src/providers/images/index.ts';
+import { createOpenAiCompatibleImageModel } from '../../src/providers/images/openai-compatible.ts';
 import { ProviderError } from '../../src/providers/types.ts';
 import { useDataFolder } from '../support/data-folder.ts';
 import { type EngineResponse, silence, startEngineServer } from '../support/engine-server.ts';
@@ -18,12 +18,11 @@ const folder = useDataFolder();
 const blobs = createLocalBlobStore(blobFolder(folder));
 const server = await startEngineServer(() => silence);
 afterAll(() => server.close());
-const endpoint = (await createImageModel({
-  IMAGE_PROVIDER: 'openai-compatible',
-  IMAGE_BASE_URL: `${server.url}/v1`,
-  IMAGE_MODEL_STANDARD: 'stand-in',
-  IMAGE_TIMEOUT_SECONDS: 1,
-})) as ImageModel;
+const endpoint = createOpenAiCompatibleImageModel({
+  baseUrl: `${server.url}/v1`,
+  models: { standard: 'stand-in', hd: 'stand-in' },
+  timeoutMs: 1_000,
+});
 /** What draws: the endpoint of the test, unless a test says otherwise. */
 let draw = endpoint.draw;
 const imageModel: ImageModel = {

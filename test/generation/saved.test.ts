@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { parseDocument } from '../../src/document/format/parse.ts';
-import { createArticleWriters } from '../../src/generation/writing/index.ts';
 import { generating } from '../support/generating.ts';
 import { type CarelessModel, startCarelessModel } from '../support/model/careless-model.ts';
 import { WRITING_HABITS } from '../support/model/writing-habits.ts';
 import { useTestService } from '../support/service.ts';
+import { writerAt } from './support.ts';
 
 const ARTICLES = 12;
 const service = useTestService();
@@ -14,13 +14,8 @@ let model: CarelessModel;
 beforeAll(async () => {
   const writing = Object.fromEntries(WRITING_HABITS.map((habit) => [habit, 0.06]));
   model = await startCarelessModel({ writing, repairs: 0.5 });
-  const config = { AI_BASE_URL: model.url, AI_MODEL: 'careless' };
-  await service.startWorker({
-    writers: await createArticleWriters(
-      { GENERATION_PROVIDER: 'openai-compatible', ...config },
-      { info: () => undefined, warn: () => undefined },
-    ),
-  });
+  const writer = await writerAt(model.url);
+  await service.startWorker({ writers: { premium: writer, standard: writer } });
 });
 afterAll(() => model.close());
 

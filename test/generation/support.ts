@@ -1,4 +1,5 @@
 /** Writers behind a real server on loopback, and whole articles written by them. */
+import { loadConfig } from '../../src/config.ts';
 import { type GenerationConfig, generationConfigSchema } from '../../src/generation/config.ts';
 import type { Outline } from '../../src/generation/outline.ts';
 import type { WritingBrief } from '../../src/generation/writing/brief.ts';
@@ -23,7 +24,7 @@ export const briefOf = (config: Partial<GenerationConfig> = {}): WritingBrief =>
 
 export async function writerAt(url: string): Promise<ArticleWriter> {
   const writers = await createArticleWriters(
-    { GENERATION_PROVIDER: 'openai-compatible', AI_BASE_URL: `${url}/v1`, AI_MODEL: 'stand-in' },
+    loadConfig({ GENERATION_PROVIDER: 'openai-compatible', AI_BASE_URL: `${url}/v1`, AI_MODEL: 'stand-in' }),
     { info: () => undefined, warn: () => undefined },
   );
   return writers.premium;

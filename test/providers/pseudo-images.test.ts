@@ -145,6 +145,7 @@ describe('the configured image model', () => {
     const bad = () => loadConfig({ ...api, IMAGE_BASE_URL: 'secret' });
     expect(bad).toThrow(/IMAGE_BASE_URL: expected http/);
     expect(bad).not.toThrow(/secret/);
-    await expect(createImageModel({ IMAGE_PROVIDER: 'openai-compatible' })).rejects.toThrow('IMAGE_BASE_URL');
+    const unchecked = { ...loadConfig({}), IMAGE_PROVIDER: 'openai-compatible' } as const;
+    await expect(createImageModel(unchecked)).rejects.toThrow('IMAGE_BASE_URL');
   });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { checkStructure } from '../../src/document/translation/checks/structure.ts';
-import { createTranslationProvider } from '../../src/providers/index.ts';
+import { createPseudoProvider } from '../../src/providers/pseudo.ts';
 import { type TranslatedSegment, translateSegments } from '../../src/providers/translate.ts';
 import {
   ProviderError,
@@ -262,7 +262,7 @@ describe('checking a segment', () => {
 
 describe('the pseudo provider', () => {
   it('accents letters, marks every text and leaves tags and references alone, the same way every time', async () => {
-    const provider = await createTranslationProvider({ TRANSLATION_PROVIDER: 'pseudo' });
+    const provider = createPseudoProvider();
     expect(provider.name).toBe('pseudo');
     const texts = ['Ab &amp; <a id="1">cd</a><x id="2"/>', '日本語', 'مرحبا', '42'];
     const ask = () =>

@@ -5,23 +5,6 @@ import { CALL_MS } from '../call-limits.ts';
 import { createPseudoWriter } from './pseudo.ts';
 import type { ArticleWriter, ArticleWriters } from './writer.ts';
 
-/** Environment variables of the writers. */
-type WriterConfig = Pick<Config, 'GENERATION_PROVIDER'> &
-  Partial<
-    Pick<
-      Config,
-      | 'AI_BASE_URL'
-      | 'AI_MODEL'
-      | 'AI_MODEL_PREMIUM'
-      | 'AI_MODEL_STANDARD'
-      | 'AI_API_KEY'
-      | 'AI_FIRST_TOKEN_SECONDS'
-      | 'AI_REASONING_TOKENS'
-      | 'AI_MAX_OUTPUT_TOKENS'
-      | 'AI_CONTEXT_TOKENS'
-    >
-  >;
-
 /** Silence in the middle of a response. */
 const SILENCE_MS = 30_000;
 
@@ -31,7 +14,7 @@ const SILENCE_MS = 30_000;
  * @throws {ConfigurationError} naming a missing variable; `loadConfig` refuses it earlier
  */
 export async function createArticleWriters(
-  config: WriterConfig,
+  config: Config,
   logger: Pick<Logger, 'info' | 'warn'>,
 ): Promise<ArticleWriters> {
   if (config.GENERATION_PROVIDER === 'pseudo') {
@@ -52,14 +35,14 @@ export async function createArticleWriters(
     logger.info({ model: premium }, 'articles of both qualities are written by one model');
   }
   const limits = {
-    firstTokenMs: (config.AI_FIRST_TOKEN_SECONDS ?? 180) * 1_000,
+    firstTokenMs: config.AI_FIRST_TOKEN_SECONDS * 1_000,
     silenceMs: SILENCE_MS,
     totalMs: CALL_MS,
   };
   const tokens = {
-    reasoningTokens: config.AI_REASONING_TOKENS ?? 4_096,
-    maxOutputTokens: config.AI_MAX_OUTPUT_TOKENS ?? 16_384,
-    contextTokens: config.AI_CONTEXT_TOKENS ?? 32_000,
+    reasoningTokens: config.AI_REASONING_TOKENS,
+    maxOutputTokens: config.AI_MAX_OUTPUT_TOKENS,
+    contextTokens: config.AI_CONTEXT_TOKENS,
   };
   const { createOpenAiCompatibleWriter } = await import('./openai-compatible.ts');
   const writer = (name: string): ArticleWriter =>

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, it } from 'vitest';
 import type { JobId } from '../../../src/ids.ts';
 import type { ImageModel } from '../../../src/providers/image-model.ts';
-import { createImageModel } from '../../../src/providers/images/index.ts';
+import { createPseudoImageModel } from '../../../src/providers/images/pseudo.ts';
 import { ProviderError } from '../../../src/providers/types.ts';
 import { generationWorkflowId } from '../../../src/temporal/ids.ts';
 import { createStandInWriter, generating } from '../../support/generating.ts';
@@ -13,7 +13,7 @@ let service: TestService;
 let workspace: TestWorkspace;
 let calls: ReturnType<typeof generating>;
 const writers = createStandInWriter();
-const pseudo = (await createImageModel({ IMAGE_PROVIDER: 'pseudo' })) as ImageModel;
+const pseudo = createPseudoImageModel();
 let draw = pseudo.draw;
 const imageModel: ImageModel = { ...pseudo, draw: (request) => draw(request) };
 const record = (job: { id: string }, scenario: string) =>
